@@ -1,0 +1,1 @@
+"""Benchmarks: tasks, environments, scoring, roles; one package each."""

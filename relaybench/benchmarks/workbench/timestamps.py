@@ -1,0 +1,69 @@
+"""Timestamps: date strings read as the official tools read them (pandas.Timestamp).
+
+`parse` gives a datetime, or None for "not a time"; what cannot be read raises DateParseError, whose name is the
+one that appears in official traces. A time of day alone means today, which there is the day the code runs, always
+after the benchmark's dates; here a fixed late day, so that a replay does not depend on the clock.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime
+from functools import lru_cache
+
+NOW = datetime(2023, 11, 30)  # the benchmark's current time
+RUN_DAY = datetime(2025, 1, 1)
+_PLAIN = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d:\d\d)?", re.ASCII)
+_CLOCK = re.compile(r"\s*\d{1,2}:\d\d", re.ASCII)
+_NOT_A_TIME = frozenset({"NaT", "nat", "NAT", "nan", "NaN", "NAN", ""})
+
+
+class DateParseError(ValueError):
+    """A string that is no date."""
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str) -> datetime | None:
+    if text in _NOT_A_TIME:
+        return None
+    if text in ("now", "today"):
+        return RUN_DAY
+    if _PLAIN.fullmatch(text):
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError:
+            pass  # such as month 13: the loose reader below may swap day and month
+    return _read_loosely(text)
+
+
+def _read_loosely(text: str) -> datetime:
+    from dateutil import parser  # slow to import, and needed only for dates a model wrote in its own way
+
+    default = RUN_DAY if _CLOCK.match(text) else datetime(1, 1, 1)
+    try:
+        return parser.parse(text, default=default)
+    except (ValueError, OverflowError) as error:
+        raise DateParseError(f"Unknown datetime string format, unable to parse: {text}") from error
+
+
+def parse(value: object) -> datetime | None:
+    """A datetime of a string or datetime; None for "not a time". DateParseError if it is no date."""
+    if isinstance(value, datetime):
+        return value
+    if not isinstance(value, str):
+        raise TypeError(f"Cannot convert input [{value!r}] of type {type(value)} to Timestamp")
+    return _read(value)
+
+
+def day(value: object) -> date:
+    """The calendar day. ValueError for "not a time", DateParseError if it is no date."""
+    moment = parse(value)
+    if moment is None:
+        raise ValueError("NaTType does not support date")
+    return moment.date()
+
+
+def at_or_before(earlier: object, later: object) -> bool:
+    """Whether the first is not after the second; False if either is "not a time"."""
+    a, b = parse(earlier), parse(later)
+    return a is not None and b is not None and a <= b

@@ -1,0 +1,49 @@
+"""Configs become objects here and nowhere else. Each branch imports its own module, so that nothing heavy is loaded unasked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from relaybench.config import (
+    AnyEngineConfig,
+    BenchmarkConfig,
+    LedgerConfig,
+    OpenAIConfig,
+    RecordedConfig,
+    TransformersConfig,
+)
+
+if TYPE_CHECKING:
+    from relaybench.benchmarks.base import Benchmark
+    from relaybench.engines.base import Engine
+
+
+def make_benchmark(config: BenchmarkConfig) -> Benchmark:
+    """The benchmark a config names. Raises UserError where its data is missing."""
+    if isinstance(config, LedgerConfig):
+        from relaybench.benchmarks.ledger import Ledger
+
+        return Ledger(config)
+    from relaybench.benchmarks.datasets import data_dir
+    from relaybench.benchmarks.workbench import WorkBench
+
+    return WorkBench(config, data_dir("workbench"))
+
+
+def make_engine(config: AnyEngineConfig) -> Engine:
+    """The engine a config names; nothing is loaded or connected before its `start`."""
+    if isinstance(config, TransformersConfig):
+        from relaybench.engines.transformers import TransformersEngine
+
+        return TransformersEngine(config)
+    if isinstance(config, OpenAIConfig):
+        from relaybench.engines.openai import OpenAIEngine
+
+        return OpenAIEngine(config)
+    if isinstance(config, RecordedConfig):
+        from relaybench.engines.recorded import RecordedEngine
+
+        return RecordedEngine(config)
+    from relaybench.engines.vllm import VLLMEngine
+
+    return VLLMEngine(config)

@@ -1,0 +1,424 @@
+"""The typed form of every run config. Unknown keys are errors that name the nearest known one.
+
+`load_config(path, overrides)` reads YAML, applies `key=value` overrides (dotted, list items by number) and gives a
+`RunConfig`. Nothing secret is ever in a config: keys are read from the environment variable that `api_key_env` names.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from relaybench.errors import UserError, nearest
+
+
+class Settings(BaseModel):
+    """Base of all configs: immutable, and no unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LedgerConfig(Settings):
+    """The generated benchmark with dials and exact answers (docs/ledger.md)."""
+
+    name: Literal["ledger"]
+    tasks: int = Field(40, ge=1)
+    """How many tasks."""
+    records: int = Field(4, ge=1)
+    """K: records to look through."""
+    fields: int = Field(1, ge=1, le=8)
+    """F: fields of each record."""
+    digits: int = Field(4, ge=1, le=12)
+    """A value is a number of this many digits: V = 9 x 10^(digits-1) values."""
+    noise: int = Field(0, ge=0)
+    """N: noise lines among the records."""
+    page_size: int = Field(4, ge=1)
+    """Lines on a page that the reader opens."""
+    asked: int = Field(1, ge=1)
+    """How many fields the question asks for."""
+    question: Literal["upstream", "blind"] = "upstream"
+    """Whether the reader knows the question (query-aware relays) or only the answering worker does."""
+    key_noise: float = Field(0.0, ge=0.0, lt=1.0)
+    """Probability that the answer key holds another value than the record (the h of theory 1.2 E)."""
+    alias: bool = False
+    """The question names its record by an alias; near-duplicates and superseded records are about."""
+    skew: float = Field(0.0, ge=0.0)
+    """How unevenly fields are asked: field i with weight (i+1)^-skew; above 0, noise lines look like records."""
+    reader: Literal["scripted", "model"] = "scripted"
+    """Who opens the pages: a declared script (small models cannot be relied on) or the model."""
+    seed: int = 0
+    """Seed of the task generator (not of decoding)."""
+
+
+class WorkBenchConfig(Settings):
+    """WorkBench (Styles et al. 2024), scored as its authors do."""
+
+    name: Literal["workbench"]
+    split: Literal[
+        "multi_domain", "analytics", "calendar", "customer_relationship_manager", "email", "project_management", "all"
+    ] = "multi_domain"
+    rules: Literal["v1", "v2"] = "v2"
+    """v2: the 2026 tasks, truth and rules (multi_domain only); v1: the 2024 ones, which the oracle files follow."""
+    toolset: Literal["all", "domains"] = "all"
+    """Offer all tools, or those of the task's domains and the directory."""
+
+
+BenchmarkConfig = Annotated[LedgerConfig | WorkBenchConfig, Field(discriminator="name")]
+
+
+class Price(Settings):
+    """Prices per million tokens, for the cost column."""
+
+    prompt: float = 0.0
+    cached: float = 0.0
+    generated: float = 0.0
+    currency: str = "USD"
+
+
+class EngineConfig(Settings):
+    """What all engines share."""
+
+    model: str
+    """Hub name, folder, or a name the server knows."""
+    name: str | None = None
+    """How tables call it; the model's name by default."""
+    adapter: str | None = None
+    """LoRA by versioned name, e.g. "relay-v3"."""
+    max_context: int | None = Field(None, ge=16)
+    """Tokens of prompt and answer together; the engine's own limit by default."""
+    call_timeout: float = Field(300.0, gt=0)
+    """Seconds one call may take."""
+    price: Price | None = None
+
+    @property
+    def label(self) -> str:
+        return self.name or self.model.rstrip("/").rsplit("/", 1)[-1]
+
+
+class TransformersConfig(EngineConfig):
+    """Hugging Face transformers on this machine, CPU or GPU, batched."""
+
+    kind: Literal["transformers"]
+    device: str | None = None
+    """"cpu", "cuda", ...: the best there is by default."""
+    dtype: Literal["float32", "bfloat16", "float16"] | None = None
+    """float32 on CPU and bfloat16 on GPU by default."""
+    batch_size: int = Field(8, ge=1)
+    """Prompts in one forward pass."""
+    adapter_dir: Path | None = None
+    """PEFT folder loaded under `adapter`."""
+
+
+class OpenAIConfig(EngineConfig):
+    """Any OpenAI-compatible server: vLLM, or a closed API."""
+
+    kind: Literal["openai"]
+    base_url: str | list[str] = "http://127.0.0.1:8000/v1"
+    """One or several servers of the same model; a task keeps to one, for its prefix cache."""
+    api_key_env: str = "OPENAI_API_KEY"
+    """Environment variable that holds the key; servers without keys need none."""
+    tokenizer: str | None = None
+    """Hub name or folder of the model's tokenizer: prompts are then sent as token ids through /v1/completions.
+    Without it, messages go through /v1/chat/completions and token ids are unknown."""
+    max_retries: int = Field(5, ge=0)
+    """Further attempts after 429, 5xx and time-outs, with back-off."""
+
+
+class VLLMConfig(EngineConfig):
+    """vLLM in this process."""
+
+    kind: Literal["vllm"]
+    dtype: Literal["float32", "bfloat16", "float16", "auto"] = "auto"
+    enforce_eager: bool = False
+    """Needed by the CPU build."""
+    gpu_memory_utilization: float = Field(0.9, gt=0, le=1)
+    tensor_parallel_size: int = Field(1, ge=1)
+    adapter_dir: Path | None = None
+    """PEFT folder loaded under `adapter`."""
+
+
+class RecordedConfig(EngineConfig):
+    """Replays the generations of a stored run; asks for nothing new."""
+
+    kind: Literal["recorded"]
+    run: Path
+    """The run folder."""
+    model: str = "recorded"
+
+
+AnyEngineConfig = Annotated[
+    TransformersConfig | OpenAIConfig | VLLMConfig | RecordedConfig, Field(discriminator="kind")
+]
+
+
+class LossConfig(Settings):
+    """What a lossy relay loses: exactly one of these."""
+
+    drop: list[str] | None = None
+    """Fields to leave out."""
+    mask: list[str] | None = None
+    """Fields whose value is replaced by a mask."""
+    shuffle: list[str] | None = None
+    """Fields whose values change places among the records; [] for all fields."""
+    cut: int | None = Field(None, ge=0)
+    """Keep this many tokens."""
+    foreign: bool = False
+    """Send the same relay of another task instead: misinformation."""
+
+    @model_validator(mode="after")
+    def _one(self) -> LossConfig:
+        set_ = [name for name in ("drop", "mask", "shuffle", "cut") if getattr(self, name) is not None]
+        if len(set_) + self.foreign != 1:
+            raise ValueError("name exactly one loss: drop, mask, shuffle, cut or foreign")
+        return self
+
+    def suffix(self) -> str:
+        """How labels write it, e.g. "-due_date"."""
+        if self.drop is not None:
+            return "-" + ",".join(self.drop)
+        if self.mask is not None:
+            return "mask(" + ",".join(self.mask) + ")"
+        if self.shuffle is not None:
+            return "shuffle(" + ",".join(self.shuffle) + ")"
+        return "foreign" if self.foreign else f"cut({self.cut})"
+
+
+class RelayConfig(Settings):
+    """Which relay encoder, with which loss."""
+
+    encoder: Literal["report", "truncate", "none", "oracle"]
+    keep: Literal["first", "last"] = "last"
+    """truncate: which end of the context."""
+    tokens: int | None = Field(None, ge=1)
+    """truncate: how many tokens; report: at most this many."""
+    loss: LossConfig | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> RelayConfig:
+        if self.encoder == "truncate" and self.tokens is None:
+            raise ValueError("truncate needs 'tokens', e.g. {encoder: truncate, tokens: 128}")
+        if self.encoder in ("none", "oracle") and self.tokens is not None:
+            raise ValueError(f"'tokens' means nothing for encoder {self.encoder!r}; remove it")
+        if self.encoder == "none" and self.loss is not None:
+            raise ValueError("encoder 'none' sends nothing, so it cannot lose anything; remove 'loss'")
+        return self
+
+    def label(self) -> str:
+        head = f"truncate({self.keep} {self.tokens})" if self.encoder == "truncate" else self.encoder
+        return f"{head} {self.loss.suffix()}" if self.loss else head
+
+
+class SystemConfig(Settings):
+    """One row of the table: a prototype, and for MAS its relay."""
+
+    prototype: Literal["sas", "sas-plan", "sas-contextflow", "mas"]
+    relay: RelayConfig | None = None
+    name: str | None = None
+    """How tables call it; prototype and relay by default."""
+
+    @model_validator(mode="after")
+    def _relay_is_mas(self) -> SystemConfig:
+        if (self.prototype == "mas") != (self.relay is not None):
+            hint = "add relay: {encoder: report}" if self.prototype == "mas" else "remove 'relay', or use prototype: mas"
+            raise ValueError(f"prototype {self.prototype!r} {'needs' if self.prototype == 'mas' else 'takes no'} relay; {hint}")
+        return self
+
+    @property
+    def label(self) -> str:
+        return self.name or (f"{self.prototype} {self.relay.label()}" if self.relay else self.prototype)
+
+
+class DecodingConfig(Settings):
+    """Everything about sampling; a model's own generation_config is never used."""
+
+    temperature: float = Field(0.0, ge=0.0)
+    """0 is greedy."""
+    top_p: float = Field(1.0, gt=0.0, le=1.0)
+    max_tokens: int = Field(256, ge=1)
+    """New tokens a turn."""
+    report_tokens: int = Field(256, ge=1)
+    """New tokens of a written relay."""
+    stop: list[str] = []
+    """Strings that end a turn."""
+    logprobs: bool = False
+    """Store the log-probability of each generated token."""
+
+
+class RunConfig(Settings):
+    """A grid: tasks x systems x engines x seeds."""
+
+    benchmark: BenchmarkConfig
+    engines: list[AnyEngineConfig] = Field(min_length=1)
+    systems: list[SystemConfig] = Field(min_length=1)
+    seeds: list[int] = Field([0], min_length=1)
+    """One trial each: several at temperature > 0 give Avg@N and pass@k."""
+    decoding: DecodingConfig = DecodingConfig()
+    share_upstream: bool = True
+    """One upstream rollout per (task, engine, seed) for all relays: paired and cheap. false: end to end each."""
+    out: Path = Path("runs/run")
+    """The run folder; run again with the same folder to resume."""
+    limit: int | None = Field(None, ge=1)
+    """Only the first tasks."""
+    concurrency: int = Field(16, ge=1)
+    """Most episodes at once; the runner adapts below it."""
+    deadline: float = Field(1800.0, gt=0)
+    """Seconds one episode may take."""
+    error_budget: float = Field(0.05, ge=0.0, le=1.0)
+    """Stop when more than this share of episodes fails for outside reasons."""
+
+    @model_validator(mode="after")
+    def _distinct(self) -> RunConfig:
+        for what, labels in (("systems", [s.label for s in self.systems]), ("engines", [e.label for e in self.engines])):
+            twice = sorted({label for label in labels if labels.count(label) > 1})
+            if twice:
+                raise ValueError(f"two {what} are called {twice[0]!r}; give one of them a 'name'")
+        if len(set(self.seeds)) != len(self.seeds):
+            raise ValueError("a seed is named twice")
+        if len(self.seeds) > 1 and self.decoding.temperature == 0:
+            raise ValueError("several seeds at temperature 0 are the same trial; set decoding.temperature or one seed")
+        return self
+
+
+def load_config(path: Path, overrides: list[str] | None = None) -> RunConfig:
+    """Read and check a run config. Raises UserError with file, place, cause and mend."""
+    data = read_yaml(path)
+    for override in overrides or []:
+        _override(data, override)
+    return check(data, str(path))
+
+
+def check(data: Any, where: str) -> RunConfig:
+    """A checked RunConfig from plain data. Raises UserError that says `where`."""
+    if not isinstance(data, dict):
+        raise UserError(f"{where}: a run config is a mapping with benchmark, engines and systems; this is not")
+    try:
+        return RunConfig.model_validate(data)
+    except ValidationError as error:
+        raise UserError(f"{where}: {_explain(error, data)}") from None
+
+
+def read_yaml(path: Path) -> Any:
+    """YAML as plain data. Raises UserError for a missing or malformed file."""
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        near = nearest(path.name, [p.name for p in path.parent.glob("*.yaml")]) if path.parent.is_dir() else ""
+        raise UserError(f"no config file {path}{near or '; see configs/run/ for examples'}") from None
+    except (IsADirectoryError, UnicodeDecodeError):
+        raise UserError(f"{path} is not a text file; name a YAML config such as configs/run/ledger.yaml") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" line {mark.line + 1}" if mark else ""
+        raise UserError(f"{path}:{line} is not valid YAML ({getattr(error, 'problem', None) or 'syntax'}); mend that line") from None
+
+
+def _override(data: Any, override: str) -> None:
+    """Set one `a.b.0.c=value` in plain data; `engine.` is short for `engines.0.`."""
+    path, equals, text = override.partition("=")
+    if not equals or not path:
+        raise UserError(f"'{override}' is not key=value; write for example limit=10 or engines.0.model=NAME")
+    parts = path.split(".")
+    if parts[0] == "engine":
+        parts[0:1] = ["engines", "0"]
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        value = text
+    place = data
+    for part in parts[:-1]:
+        place = _enter(place, part, path)
+    last = parts[-1]
+    if isinstance(place, list):
+        place[_index(place, last, path)] = value
+    elif isinstance(place, dict):
+        place[last] = value
+    else:
+        raise UserError(f"'{path}' leads into a plain value; set the key above it")
+
+
+def _enter(place: Any, part: str, path: str) -> Any:
+    if isinstance(place, list):
+        return place[_index(place, part, path)]
+    if isinstance(place, dict):
+        return place.setdefault(part, {})
+    raise UserError(f"'{path}' leads into a plain value at '{part}'; set the key above it")
+
+
+def _index(place: list[Any], part: str, path: str) -> int:
+    if not part.isdigit() or int(part) >= len(place):
+        raise UserError(f"'{path}': '{part}' is not an item number from 0 to {len(place) - 1}")
+    return int(part)
+
+
+def _explain(error: ValidationError, data: Any) -> str:
+    """The first error in words: where, what, and the nearest known name for a typo."""
+    errors = sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
+    first = errors[0]
+    known, loc = _walk(first["loc"])
+    place, last = _place(loc[:-1]), str(loc[-1]) if loc else ""
+    if first["type"] == "extra_forbidden":
+        names = [name for model in known for name in model.model_fields]
+        return f"unknown key '{last}'{place}{nearest(last, names) or '; known: ' + ', '.join(sorted(set(names)))}"
+    if first["type"] == "missing":
+        return f"'{last}' is missing{place}; add it"
+    if first["type"].startswith("union_tag"):
+        context = first.get("ctx", {})
+        key = str(context.get("discriminator", "")).strip("'")
+        tags = [tag.strip(" '") for tag in str(context.get("expected_tags", "")).split(",") if tag.strip()]
+        got = str(context.get("tag", ""))
+        where = _place(loc)
+        if not got:
+            tags = tags or _tags(first["loc"])
+            return f"'{key}' is missing{where}; known: {', '.join(tags)}"
+        return f"unknown {key} '{got}'{where}{nearest(got, tags) or '; known: ' + ', '.join(tags)}"
+    if first["type"] == "literal_error":
+        names = [part.strip(" '") for part in str(first["ctx"]["expected"]).replace(" or ", ",").split(",")]
+        got = str(first["input"])
+        return f"unknown value '{got}' for '{last}'{place}{nearest(got, names) or '; known: ' + ', '.join(names)}"
+    message = first["msg"].removeprefix("Value error, ")
+    got = "" if first["type"] == "value_error" else f" (got {first['input']!r})"
+    return f"{_place(loc).removeprefix(' under ') or 'config'}: {message}{got}"
+
+
+def _tags(loc: tuple[int | str, ...]) -> list[str]:
+    """Discriminator values of the union at `loc`."""
+    models, _ = _walk(loc + ("",))
+    fields = [model.model_fields.get("kind") or model.model_fields.get("name") for model in models]
+    return [str(get_args(f.annotation)[0]) for f in fields if f is not None and get_args(f.annotation)]
+
+
+def _walk(loc: tuple[int | str, ...]) -> tuple[list[type[BaseModel]], list[int | str]]:
+    """Models that could hold the last part of `loc`, and `loc` without the union tags pydantic puts in."""
+    models: list[type[BaseModel]] = [RunConfig]
+    kept: list[int | str] = []
+    for i, part in enumerate(loc):
+        if isinstance(part, int):
+            kept.append(part)
+            continue
+        tagged = [m for m in models if part in _literals(m)]
+        if tagged and not any(part in m.model_fields for m in models):
+            models = tagged
+            continue
+        kept.append(part)
+        if i < len(loc) - 1:
+            models = [sub for m in models if part in m.model_fields for sub in _submodels(m.model_fields[part].annotation)]
+    return models, kept
+
+
+def _literals(model: type[BaseModel]) -> set[str]:
+    fields = [model.model_fields[name] for name in ("kind", "name") if name in model.model_fields]
+    return {str(value) for f in fields if get_origin(f.annotation) is Literal for value in get_args(f.annotation)}
+
+
+def _submodels(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for arg in get_args(annotation) for model in _submodels(arg)]
+
+
+def _place(loc: list[int | str]) -> str:
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
+    return f" under {text}" if text else ""

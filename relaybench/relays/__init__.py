@@ -1,0 +1,1 @@
+"""Relays: what crosses the edge between two workers, one file an encoder."""

@@ -1,0 +1,1 @@
+"""Rollouts: a plan of workers is run, relay by relay, into an episode."""

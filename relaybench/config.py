@@ -27,7 +27,7 @@ class LedgerConfig(Settings):
     name: Literal["ledger"]
     tasks: int = Field(40, ge=1)
     """How many tasks."""
-    records: int = Field(4, ge=1)
+    records: int = Field(4, ge=1, le=500)
     """K: records to look through."""
     fields: int = Field(1, ge=1, le=8)
     """F: fields of each record."""
@@ -36,21 +36,27 @@ class LedgerConfig(Settings):
     noise: int = Field(0, ge=0)
     """N: noise lines among the records."""
     page_size: int = Field(4, ge=1)
-    """Lines on a page that the reader opens."""
+    """Lines on a page that the reader opens; a record has one line a field."""
     asked: int = Field(1, ge=1)
-    """How many fields the question asks for."""
+    """How many fields of one record the question asks for."""
     question: Literal["upstream", "blind"] = "upstream"
     """Whether the reader knows the question (query-aware relays) or only the answering worker does."""
     key_noise: float = Field(0.0, ge=0.0, lt=1.0)
     """Probability that the answer key holds another value than the record (the h of theory 1.2 E)."""
     alias: bool = False
-    """The question names its record by an alias; near-duplicates and superseded records are about."""
+    """The question names its record by office; near-duplicate names, former heads and superseded values are about."""
     skew: float = Field(0.0, ge=0.0)
     """How unevenly fields are asked: field i with weight (i+1)^-skew; above 0, noise lines look like records."""
     reader: Literal["scripted", "model"] = "scripted"
     """Who opens the pages: a declared script (small models cannot be relied on) or the model."""
     seed: int = 0
     """Seed of the task generator (not of decoding)."""
+
+    @model_validator(mode="after")
+    def _asks_what_there_is(self) -> LedgerConfig:
+        if self.asked > self.fields:
+            raise ValueError(f"asked is {self.asked}, but a record has {self.fields} fields; lower asked or raise fields")
+        return self
 
 
 class WorkBenchConfig(Settings):

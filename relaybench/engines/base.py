@@ -11,7 +11,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from relaybench.engines.chat import ChatTemplate
+from relaybench.engines.chat import Chat
 from relaybench.records import Decoding, FailedCall, Message, Usage
 
 
@@ -69,9 +69,13 @@ class Engine(Protocol):
 
     kind: str
     model: str
-    chat: ChatTemplate | None
+    chat: Chat | None
     context_limit: int | None
     """Tokens of prompt and answer together; None where unknown."""
+
+    async def start(self) -> None:
+        """Load or connect; nothing is done before. Raises UserError where the model or its server is not to be had."""
+        ...
 
     async def generate(self, request: Request) -> Generation: ...
 

@@ -13,6 +13,11 @@ from relaybench.engines.base import ContextFull, Engine, Generation, Request
 from relaybench.records import Context, Decoding, Message, Speaker
 
 
+def call_seed(seed: int, affinity: str, worker: str, place: int) -> int:
+    """The seed of the call that answers message `place - 1` of a worker's context: its own for every call of a run."""
+    return crc32(f"{seed}/{affinity}/{worker}/{place}".encode()) & 0x7FFFFFFF
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
     """An engine bound to what one episode asks of it."""
@@ -79,7 +84,7 @@ class Model:
             token_ids=prompt,
             decoding=self.decoding,
             max_tokens=max_tokens,
-            seed=crc32(f"{self.seed}/{self.affinity}/{context.worker}/{len(messages)}".encode()) & 0x7FFFFFFF,
+            seed=call_seed(self.seed, self.affinity, context.worker, len(messages)),
             adapter=self.adapter,
             affinity=self.affinity,
         )

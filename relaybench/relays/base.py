@@ -9,6 +9,7 @@ they are the protocol of an edge, fixed before any task is seen, so a blind enco
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -77,3 +78,40 @@ class Materials:
     """Write a relay at most once per key and (task, engine, seed), for all systems that use it."""
     foreign: Callable[[RelayConfig, str, Subtask], Awaitable[tuple[str, Relay]]] = _no_foreign
     """(base relay, source, next subtask) -> the id of another task and its relay on the same edge."""
+
+
+def render_fields(fields: Mapping[str, str], report_format: ReportFormat | None) -> str:
+    """The text of `fields` in the edge's format, or as "name: value" lines where it has none."""
+    if report_format is not None:
+        return report_format.render(fields)
+    return "\n".join(f"{name}: {value}" for name, value in fields.items())
+
+
+def achieved_loss(text: str, needed: Mapping[str, str]) -> float | None:
+    """The share of the needed values that `text` does not contain, in [0, 1]; None where none are needed.
+
+    Case and the kind and amount of white space do not matter; otherwise a value must stand there as it is, and whole:
+    12 is neither in 4123 nor in 3.12 nor in 12.5, and "Ann" is not in "Annual". A value in other words ("noon" for
+    12:00) counts as absent, so of omissions this is an upper bound; one under the wrong name counts as present.
+    Blank values are not needed.
+    """
+    wanted = [plain for value in needed.values() if (plain := _plain(value))]
+    if not wanted:
+        return None
+    body = _plain(text)
+    return sum(_whole(value).search(body) is None for value in wanted) / len(wanted)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _whole(value: str) -> re.Pattern[str]:
+    """Matches `value` where it is not a part of a longer word or number."""
+    before = r"(?<!\w)" if value[0].isalnum() or value[0] == "_" else ""
+    after = r"(?!\w)" if value[-1].isalnum() or value[-1] == "_" else ""
+    if value[0].isdigit():
+        before += r"(?<!\d\.)"
+    if value[-1].isdigit():
+        after += r"(?!\.\d)"
+    return re.compile(before + re.escape(value) + after)

@@ -17,6 +17,7 @@ import msgspec
 from relaybench.benchmarks.base import Action, Environment, Task
 from relaybench.engines.model import Model
 from relaybench.records import Context, Relay, WorkerRecord, join
+from relaybench.relays.base import achieved_loss
 from relaybench.relays.identity import Identity
 from relaybench.rollout.plan import Edge, Plan, Planner, Subtask
 from relaybench.rollout.worker import Worker
@@ -51,8 +52,10 @@ class Rollout:
     relays: list[Relay] = field(default_factory=list)
 
 
-async def execute(plan: Plan, setting: Setting, environment: Environment) -> Rollout:
-    """Run `plan` to its end in `environment`. What fails for an outside reason is raised."""
+async def execute(
+    plan: Plan, setting: Setting, environment: Environment, only: frozenset[str] | None = None
+) -> Rollout:
+    """Run `plan` to its end in `environment`, or `only` some of its subtasks. What fails for an outside reason is raised."""
     rollout = Rollout(plan)
     observation = await environment.reset()
     running: dict[asyncio.Task[None], str] = {}
@@ -61,6 +64,8 @@ async def execute(plan: Plan, setting: Setting, environment: Environment) -> Rol
         while True:
             over = any(record.stop == "done" for record in rollout.records.values())
             for subtask in () if over else rollout.plan.ready(rollout.records.keys(), started):
+                if only is not None and subtask.id not in only:
+                    continue
                 started.add(subtask.id)
                 run = _run_subtask(subtask, rollout, setting, environment, observation)
                 running[asyncio.ensure_future(run)] = subtask.id
@@ -75,13 +80,14 @@ async def execute(plan: Plan, setting: Setting, environment: Environment) -> Rol
     finally:
         for job in running:
             job.cancel()
+        await asyncio.gather(*running, return_exceptions=True)  # none may act once its environment is closed
 
 
 async def context_of(name: str, plan: Plan, setting: Setting) -> Context:
     """The context of one subtask alone: its ancestors and itself are run, in an environment of their own."""
     environment = setting.make_environment()
     try:
-        rollout = await execute(_ancestors(plan, name), setting, environment)
+        rollout = await execute(plan, setting, environment, only=_ancestors(plan, name))
     finally:
         await environment.close()
     return rollout.contexts[name]
@@ -154,11 +160,7 @@ def _heading(relay: Relay) -> str:
 async def _relay(edge: Edge, subtask: Subtask, rollout: Rollout, setting: Setting) -> Relay:
     assert edge.encoder is not None
     relay = await edge.encoder.encode(rollout.contexts[edge.source], subtask)
-    needed = list(setting.needed.values())
-    if not needed:
-        return relay
-    absent = sum(value not in relay.text for value in needed)
-    return msgspec.structs.replace(relay, missing=absent / len(needed))
+    return msgspec.structs.replace(relay, missing=achieved_loss(relay.text, setting.needed))
 
 
 def _is_identity(relay: Relay) -> bool:
@@ -176,10 +178,10 @@ def _restored(record: WorkerRecord) -> Context:
     return context
 
 
-def _ancestors(plan: Plan, name: str) -> Plan:
+def _ancestors(plan: Plan, name: str) -> frozenset[str]:
+    """`name` and all that it waits for."""
     keep = {name}
     for subtask in reversed(plan.subtasks):
         if any(e.source == subtask.id and e.target in keep for e in plan.edges):
             keep.add(subtask.id)
-    subtasks = tuple(s for s in plan.subtasks if s.id in keep)
-    return Plan(subtasks, tuple(e for e in plan.edges if e.source in keep and e.target in keep), plan.budget)
+    return frozenset(keep)

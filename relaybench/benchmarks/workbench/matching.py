@@ -9,14 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import pairwise
 
-# The official verdicts come from Python 3.10, where a second quantifier is an error; later versions read `a*+`.
-_DOUBLE_QUANTIFIER = re.compile(r"(?:\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[^\\[])*?(?<!\\)(?:[*+?]|\{\d*,?\d*\})\+", re.DOTALL)
+_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?>|[*+?]|\{\d*,?\d*\}|.", re.DOTALL)
 
 
 @lru_cache(maxsize=1024)
 def _pattern(text: str, ignore_case: bool) -> re.Pattern[str]:
+    """The pattern as Python 3.10 reads it, where the official verdicts come from: 3.11 gave `a*+` a meaning."""
+    tokens = _TOKEN.findall(text)
+    if "(?>" in tokens or any(b == "+" and _is_quantifier(a) for a, b in pairwise(tokens)):
+        raise re.error("multiple repeat", text)
     return re.compile(text, re.IGNORECASE if ignore_case else 0)
+
+
+def _is_quantifier(token: str) -> bool:
+    return token in ("*", "+", "?") or token[0] == "{" != token
 
 
 def contains(text: str, literal: bool = False, ignore_case: bool = True) -> Callable[[object], bool | None]:

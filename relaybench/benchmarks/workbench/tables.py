@@ -11,6 +11,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 Row = tuple[object, ...]
@@ -126,17 +127,30 @@ def same_rows(a: Table, b: Table, fold: bool) -> bool:
 
 def sha16(value: object) -> str:
     """The first 16 hex digits of the SHA-256 of the compact, non-ASCII JSON of `value`."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return _sha(_compact(value))
 
 
 def digest(table: Table) -> dict[str, object]:
     """What a final state is compared by: row count and the digests of rows, sorted rows and labels."""
-    rows = [[None if cell is None else str(cell) for cell in row] for row in table.rows]
-    columns = list(table.columns)
+    rows = [_row_json(tuple(None if cell is None else str(cell) for cell in row)) for row in table.rows]
+    columns = _compact(list(table.columns))
     return {
         "n": len(rows),
-        "rows": sha16([columns, rows]),
-        "rows_sorted": sha16([columns, sorted(rows, key=json.dumps)]),
+        "rows": _sha(f"[{columns},[{','.join(text for _, text in rows)}]]"),
+        "rows_sorted": _sha(f"[{columns},[{','.join(text for _, text in sorted(rows))}]]"),
         "index": sha16([str(label) for label in table.labels]),
     }
+
+
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@lru_cache(maxsize=16384)
+def _row_json(row: tuple[str | None, ...]) -> tuple[str, str]:
+    """A row's sort key (plain JSON) and its compact JSON. Most rows of a state are those of the base."""
+    return json.dumps(row), _compact(row)

@@ -11,10 +11,12 @@ import re
 from datetime import date, datetime
 from functools import lru_cache
 
-NOW = datetime(2023, 11, 30)  # the benchmark's current time
-RUN_DAY = datetime(2025, 1, 1)
+NOW = datetime.fromisoformat("2023-11-30")  # the benchmark's current time
+RUN_DAY = datetime.fromisoformat("2025-01-01")
+YEAR_ONE = datetime.fromisoformat("0001-01-01")  # what a date without a year or month is filled up from
 _PLAIN = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d:\d\d)?", re.ASCII)
 _CLOCK = re.compile(r"\s*\d{1,2}:\d\d", re.ASCII)
+_SAYS_A_DATE = re.compile(r"\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.ASCII | re.IGNORECASE)
 _NOT_A_TIME = frozenset({"NaT", "nat", "NAT", "nan", "NaN", "NAN", ""})
 
 
@@ -39,8 +41,10 @@ def _read(text: str) -> datetime | None:
 def _read_loosely(text: str) -> datetime:
     from dateutil import parser  # slow to import, and needed only for dates a model wrote in its own way
 
-    default = RUN_DAY if _CLOCK.match(text) else datetime(1, 1, 1)
+    default = RUN_DAY if _CLOCK.match(text) else YEAR_ONE
     try:
+        if not _SAYS_A_DATE.search(text):
+            raise ValueError("a weekday alone is no date")
         return parser.parse(text, default=default)
     except (ValueError, OverflowError) as error:
         raise DateParseError(f"Unknown datetime string format, unable to parse: {text}") from error

@@ -1,0 +1,67 @@
+"""`relaybench serve`: a vLLM server with what the engines here need.
+
+Explicit decoding (nothing from a model's generation_config), a prefix cache whose hits are reported, token ids in and
+out, scoring that reads the cache (vLLM's scale-out endpoints), and LoRA adapters under versioned names that can be
+added while it runs. The module is started rather than the `vllm` command, which the CPU build lacks.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from relaybench.engines.vllm import lora_settings
+from relaybench.engines.weights import resolve_model
+from relaybench.errors import UserError
+
+
+def serve(model: str, adapters: Mapping[str, Path], *, host: str, port: int, extra: Sequence[str]) -> int:
+    """Run the server until it ends or Ctrl-C; returns its exit code. The command is printed first.
+
+    Raises UserError where vLLM is not installed or the model or an adapter is not to be had.
+    """
+    if find_spec("vllm") is None:
+        raise UserError("vLLM is not installed; install it with `scripts/install vllm`")
+    from vllm.platforms import current_platform
+
+    cpu = bool(current_platform.is_cpu())
+    command = server_command(model, adapters, host=host, port=port, extra=extra, cpu=cpu)
+    settings = server_environment(cpu=cpu, lora="--enable-lora" in command)
+    shown = [*(f"{name}={value}" for name, value in settings.items()), shlex.join(command)]
+    print(" ".join(shown), flush=True)
+    process = subprocess.Popen(command, env={**os.environ, **settings})
+    try:
+        return process.wait()
+    except KeyboardInterrupt:  # the server got it as well, and finishes what it is at
+        return process.wait()
+
+
+def server_command(
+    model: str, adapters: Mapping[str, Path], *, host: str, port: int, extra: Sequence[str], cpu: bool
+) -> list[str]:
+    """The command line; what the user gives in `extra` comes last and wins."""
+    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", resolve_model(model)]
+    command += ["--served-model-name", model, "--host", host, "--port", str(port)]
+    command += ["--generation-config", "vllm", "--enable-prefix-caching", "--enable-prompt-tokens-details"]
+    command += ["--enable-scale-out"]
+    lora = lora_settings(list(adapters.values()))
+    if lora:
+        command += ["--enable-lora", "--max-lora-rank", str(lora["max_lora_rank"])]
+        command += ["--max-loras", str(lora["max_loras"])]
+        command += ["--lora-modules", *(f"{name}={folder.resolve()}" for name, folder in adapters.items())]
+    if cpu:
+        command += ["--dtype", "float32", "--enforce-eager"]
+    return [*command, *extra]
+
+
+def server_environment(*, cpu: bool, lora: bool) -> dict[str, str]:
+    """Environment variables the server needs and the user has not set."""
+    wanted = {"VLLM_ALLOW_RUNTIME_LORA_UPDATING": "True"} if lora else {}
+    if cpu:
+        wanted["VLLM_CPU_KVCACHE_SPACE"] = "2"
+    return {name: value for name, value in wanted.items() if name not in os.environ}

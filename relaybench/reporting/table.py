@@ -1,0 +1,195 @@
+"""The table: blocks written for a terminal (at most 120 columns) or as Markdown.
+
+Each block has a header that says what the numbers belong to, a table of outcomes, one of what episodes took and
+what went wrong (columns where nothing happened are named below instead), and footnotes that say how to read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from io import StringIO
+
+from rich.console import Console
+from rich.table import Table
+
+from relaybench.reporting import words
+from relaybench.reporting.statistics import Estimate
+from relaybench.reporting.summary import Block, Row
+
+WIDTH = 120
+MARK = "†"
+
+Column = tuple[str, Callable[[Row], str]]
+Grid = list[list[str]]
+"""Rows of cells, the first one the heading."""
+
+
+def as_text(blocks: Sequence[Block]) -> str:
+    """All blocks for a terminal."""
+    return "\n\n".join(_text(block) for block in blocks)
+
+
+def as_markdown(blocks: Sequence[Block]) -> str:
+    """All blocks as Markdown."""
+    return "\n\n".join(_markdown(block) for block in blocks)
+
+
+def heading(block: Block) -> str:
+    """What the numbers belong to: "workbench email (v1), 90 tasks (80 with an action), MODEL, greedy, seed 0"."""
+    setting = block.setting
+    acting = "" if block.tasks_with_action is None else f" ({block.tasks_with_action:,} with an action)"
+    model = setting.engine if setting.adapter is None else f"{setting.engine} + {setting.adapter}"
+    parts = (f"{block.tasks:,} tasks{acting}", model, words.decoding(setting.decoding), words.seeds(block.seeds))
+    return f"{block.label}, {', '.join(parts)}"
+
+
+def render(grid: Grid) -> str:
+    """A grid for a terminal: the first column to the left, all others to the right."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for i, name in enumerate(grid[0]):
+        table.add_column(name, justify="left" if i == 0 else "right", overflow="fold")
+    for row in grid[1:]:
+        table.add_row(*row)
+    return draw(table)
+
+
+def draw(table: Table) -> str:
+    """A rich table as plain text without trailing blanks."""
+    page = StringIO()
+    Console(file=page, width=WIDTH, color_system=None, force_terminal=False, emoji=False, markup=False).print(table)
+    return "\n".join(line.rstrip() for line in page.getvalue().rstrip().splitlines())
+
+
+def markdown(grid: Grid) -> str:
+    """A grid as a Markdown table."""
+    rules = ["---"] + ["---:"] * (len(grid[0]) - 1)
+    lines = (grid[0], rules, *grid[1:])
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def outcomes(block: Block) -> Grid:
+    """Success, and what the relays cost it."""
+    columns: list[Column] = [("system", _name), ("n", lambda r: f"{r.tasks:,}")]
+    if any(r.episodes != r.tasks for r in block.rows):
+        columns.append(("episodes", lambda r: f"{r.episodes:,}"))
+    columns.append(("success", lambda r: words.share(r.success)))
+    if block.tasks_with_action not in (None, block.tasks):
+        columns.append(("with an action", lambda r: words.share(r.success_with_action)))
+    for k in sorted({k for r in block.rows for k in r.pass_at}):
+        columns.append((f"pass@{k}", lambda r, k=k: words.share(r.pass_at.get(k))))  # type: ignore[misc]
+    columns += [
+        ("vs contextflow", lambda r: words.difference(r.difference, r.tasks)),
+        ("p", lambda r: words.p_value(r.difference)),
+        ("tokens/episode", lambda r: words.amount(r.means["tokens"])),
+        ("relay", lambda r: _with_unit(r.means.get("relay_tokens"))),
+    ]
+    return _grid(columns, block.rows)
+
+
+def costs(block: Block) -> tuple[Grid, list[str]]:
+    """What an episode took and what went wrong, and the columns left out because nothing happened there."""
+    columns: list[Column] = [
+        ("steps", _mean("steps")),
+        ("prompt", _mean("prompt_tokens")),
+        ("cached", _mean("cached_tokens")),
+        ("generated", _mean("generated_tokens")),
+        ("encoder", _mean("encoder_tokens")),
+        ("failed attempts", _mean("failed_tokens")),
+        ("seconds", _mean("seconds")),
+        (f"cost {block.currency or ''}".strip(), _mean("cost")),
+        ("partial", _mean("reward")),
+        ("missing", lambda r: words.share(r.means.get("missing"))),
+        ("ill-formed relays", lambda r: _share_of(r.ill_formed_relays)),
+        ("cut relays", _count("truncated_relays")),
+        ("loss not applied", _count("passed_through")),
+        ("ill-formed actions", _count("ill_formed_actions")),
+        ("forbidden actions", _count("forbidden_actions")),
+        ("cut replies", _count("truncated_replies")),
+        ("context full", _count("context_full")),
+        ("branches", _count("branches")),
+        ("failed calls", _count("failed_calls")),
+        ("failures", lambda r: f"{r.failures:,}"),
+    ]
+    shown = [column for column in columns if any(column[1](row) not in ("0", words.NOTHING) for row in block.rows)]
+    absent = [column[0] for column in columns if column not in shown]
+    return _grid([("per episode", _name), *shown], block.rows), absent
+
+
+def footnotes(block: Block) -> list[str]:
+    """How to read the block."""
+    setting = block.setting
+    several = any(row.episodes > row.tasks for row in block.rows)
+    spread = "bootstrap over tasks, trials of a task averaged first (Avg@N)" if several else "Wilson over tasks"
+    return [
+        f"revision {setting.revision}, prompts {setting.prompts or 'unnamed'}, at most {setting.decoding.max_tokens} "
+        f"tokens a turn, {setting.decoding.report_tokens} a written relay; {', '.join(block.versions)}",
+        f"95% intervals: {spread}; differences: paired over tasks, bootstrap; {_tests(block)}",
+        *_target_note(block),
+        _bill(block),
+        *block.notes,
+    ]
+
+
+def _tests(block: Block) -> str:
+    found = [row.difference for row in block.rows if row.difference]
+    if not found:
+        return "none here, for want of sas-contextflow or of another system"
+    names = {"mcnemar": "exact McNemar", "sign-flip": "sign-flip permutation over task means"}
+    return (
+        f"p: {' or '.join(names[test] for test in sorted(used))}, not corrected for {len(block.rows) - 1} comparisons"
+    )
+
+
+def _target_note(block: Block) -> list[str]:
+    marked = any(row.knows_target for row in block.rows)
+    return [f"{MARK} knows the target: its relay comes from the task's record, no contender"] if marked else []
+
+
+def _bill(block: Block) -> str:
+    cost = "" if block.incurred_cost is None else f", {block.incurred_cost:.4g} {block.currency}"
+    return (
+        f"tokens: {block.logical_tokens:,} as if every episode ran alone, {block.incurred_tokens:,} incurred{cost} "
+        "(what episodes share once, failed attempts included)"
+    )
+
+
+def _text(block: Block) -> str:
+    took, absent = costs(block)
+    notes = [*footnotes(block), *_left_out(absent)]
+    return "\n".join((heading(block), render(outcomes(block)), "", render(took), "", *(f"  {note}" for note in notes)))
+
+
+def _markdown(block: Block) -> str:
+    took, absent = costs(block)
+    notes = [*footnotes(block), *_left_out(absent)]
+    tables = (markdown(outcomes(block)), markdown(took))
+    return "\n\n".join((f"**{heading(block)}**", *tables, "\n".join(f"- {note}" for note in notes)))
+
+
+def _left_out(absent: Sequence[str]) -> list[str]:
+    every = "intervals of all means: --format csv or json"
+    return [f"zero or not known in every row: {', '.join(absent)}; {every}" if absent else every]
+
+
+def _grid(columns: Sequence[Column], rows: Sequence[Row]) -> Grid:
+    return [[name for name, _ in columns], *([write(row) for _, write in columns] for row in rows)]
+
+
+def _name(row: Row) -> str:
+    return f"{row.system} {MARK}" if row.knows_target else row.system
+
+
+def _mean(name: str) -> Callable[[Row], str]:
+    return lambda row: words.amount(row.means.get(name))
+
+
+def _count(name: str) -> Callable[[Row], str]:
+    return lambda row: f"{row.counts[name]:,}"
+
+
+def _share_of(estimate: Estimate | None) -> str:
+    return words.NOTHING if estimate is None else f"{estimate.value:.0%} of {estimate.n:,}"
+
+
+def _with_unit(estimate: Estimate | None) -> str:
+    return words.NOTHING if estimate is None else f"{words.number(estimate.value)} tok"

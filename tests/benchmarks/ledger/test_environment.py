@@ -1,0 +1,106 @@
+"""The world answers the same actions alike, and replies are read as the grammar says."""
+
+import asyncio
+
+import pytest
+
+from relaybench.benchmarks.base import FINISH, Action
+from relaybench.benchmarks.ledger import Ledger
+from relaybench.benchmarks.ledger.environment import LedgerEnvironment, parse_action
+from relaybench.benchmarks.ledger.generate import Line, Sheet
+from relaybench.config import LedgerConfig
+
+SHEET = Sheet(
+    lines=tuple(Line(f"{n}'s badge is {v}.", f"{n}.badge", v) for n, v in [("Ada", "4821"), ("Ben", "1930"), ("Cy", "77")]),
+    page_size=2,
+    question="What are Ada's badge and desk, in this order?",
+    record="Ada",
+    asked=("badge", "desk"),
+    values=("4821", "1930"),
+    answer=("4821", "1930"),
+)
+
+
+def play(*actions: str, sheet: Sheet = SHEET):
+    async def run():
+        environment = LedgerEnvironment(sheet)
+        assert await environment.reset() == ""
+        results = [await environment.step(action) for action in actions]
+        return results, await environment.score()
+
+    return asyncio.run(run())
+
+
+def test_pages_are_shown_line_by_line_and_only_those_there_are():
+    (first, second, third), score = play("open 1", "open 2", "open 3")
+    assert first.observation == "Page 1 of 2\nAda's badge is 4821.\nBen's badge is 1930."
+    assert second.observation == "Page 2 of 2\nCy's badge is 77."
+    assert third.observation == "There is no page 3. The pages are 1 to 2."
+    assert not (first.done or second.done or third.done)
+    assert not score.success and score.values == {"right": 0.0, "submitted": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("said", "right", "success"),
+    [("4821, 1930", 1.0, True), ("4821, 1931", 0.5, False), ("1930, 4821", 0.0, False), ("4821", 0.5, False),
+     ("4821, 1930, 77", 1.0, False)],
+)  # fmt: skip
+def test_submit_ends_the_episode_with_the_share_that_is_right(said, right, success):
+    (result,), score = play(f"submit {said}")
+    assert result.done and result.reward == right
+    assert score.success is success and score.values["right"] == score.reward == right
+
+
+@pytest.mark.parametrize(
+    ("reply", "action"),
+    [
+        ("submit 4821", "submit 4821"),
+        ("Action: submit 4821", "submit 4821"),
+        ("Thought: it is Ada.\nAction: `submit 4821`", "submit 4821"),
+        ("**Submit**: 4821, 1930.", "submit 4821, 1930"),
+        ("4821", "submit 4821"),
+        ("Ada's badge is 4821.", "submit 4821"),
+        ("Ada.badge: 4821", "submit 4821"),
+        ("4821 or 1930", "submit 4821, 1930"),
+        ("open 2", "open 2"),
+        ("open page 2", "open 2"),
+        ("- open 02: shows page 2", "open 2"),
+        ("submit 1\nopen 2", "submit 1"),
+    ],
+)
+def test_replies_are_read_leniently_but_one_way(reply, action):
+    assert parse_action(reply, digits=4) == Action(action.split()[0], action)
+
+
+@pytest.mark.parametrize("reply", ["", "I cannot tell.", "submit", "open the page", "12345", "123", "reopen 2", "__import__('os')"])
+def test_what_is_no_action_is_none(reply):
+    assert parse_action(reply, digits=4) is None
+
+
+def test_finish_is_the_shared_word_for_ending_a_subtask():
+    assert parse_action("finish", 4) == Action(FINISH, "finish")
+
+
+def test_the_declared_policy_opens_every_page_then_hands_over():
+    from relaybench.records import Context, Message
+
+    ledger = Ledger(LedgerConfig(name="ledger", records=5, fields=2, page_size=4, tasks=1))
+    roles = ledger.roles(ledger.tasks()[0])
+    for subtask, last in ((roles.parts[0], "finish"), (roles.whole, None), (roles.joined(), None)):
+        context = Context("w")
+        said = []
+        for _ in range(4):
+            reply = subtask.script(context)
+            said.append(reply)
+            context.append(Message("assistant", reply or "submit 1"))
+            context.append(Message("user", "..."))
+        assert said == ["open 1", "open 2", "open 3", last]
+
+
+@pytest.mark.parametrize("reader", ["scripted", "model"])
+@pytest.mark.parametrize("question", ["upstream", "blind"])
+def test_every_prototype_has_the_same_step_budget(reader, question):
+    ledger = Ledger(LedgerConfig(name="ledger", records=5, fields=2, tasks=1, reader=reader, question=question))
+    roles = ledger.roles(ledger.tasks()[0])
+    assert sum(part.max_steps for part in roles.parts) == roles.whole.max_steps == roles.joined().max_steps
+    assert (roles.whole.script is None) == (reader == "model")

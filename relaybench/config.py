@@ -163,9 +163,9 @@ AnyEngineConfig = Annotated[
 class LossConfig(Settings):
     """What a lossy relay loses: exactly one of these."""
 
-    drop: list[str] | None = None
+    drop: list[str] | None = Field(None, min_length=1)
     """Fields to leave out."""
-    mask: list[str] | None = None
+    mask: list[str] | None = Field(None, min_length=1)
     """Fields whose value is replaced by a mask."""
     shuffle: list[str] | None = None
     """Fields whose values change places among the records; [] for all fields."""

@@ -235,14 +235,16 @@ class Context:
     `token_ids` is the prompt so far, or None once a message without ids was appended.
     """
 
-    __slots__ = ("_ids", "branches", "segments")
+    __slots__ = ("_ids", "_messages", "branches", "segments")
 
     def __init__(self, worker: str, inherited: Sequence[Segment] = ()) -> None:
         self.segments: list[Segment] = [*inherited, Segment(worker)]
         self.branches = 0
         self._ids: list[int] | None = []
-        for message in self.messages():
-            self._take(message)
+        self._messages: list[Message] = []  # of all segments: every turn hands them to the engine
+        for segment in self.segments:
+            for message in segment.messages:
+                self._take(message)
 
     @property
     def worker(self) -> str:
@@ -260,11 +262,11 @@ class Context:
     @property
     def last(self) -> Message | None:
         """The latest message, whoever wrote it."""
-        return next((s.messages[-1] for s in reversed(self.segments) if s.messages), None)
+        return self._messages[-1] if self._messages else None
 
     def messages(self) -> Iterator[Message]:
-        for segment in self.segments:
-            yield from segment.messages
+        """All of them in order, inherited ones first."""
+        return iter(self._messages)
 
     def append(self, message: Message) -> None:
         self.segments[-1].messages.append(message)
@@ -281,6 +283,7 @@ class Context:
         return sha256(text.encode()).hexdigest()[:16]
 
     def _take(self, message: Message) -> None:
+        self._messages.append(message)
         if message.restart:
             self._ids = []
         if message.token_ids is None or self._ids is None:

@@ -10,6 +10,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
+from json import JSONDecodeError
 from typing import Generic, NamedTuple, TypeVar
 
 from openai import OpenAIError
@@ -56,7 +57,7 @@ class Attempts:
                 async with asyncio.timeout(self._timeout):
                     value = await ask(server)
                 return Answer(value, time.monotonic() - began, tuple(failed))
-            except (OpenAIError, TimeoutError, BadAnswer) as error:
+            except (OpenAIError, TimeoutError, BadAnswer, JSONDecodeError) as error:
                 seconds = time.monotonic() - began
                 fault = self._judge(error, server, model, failed, seconds)
             failed.append(FailedCall(fault.error, seconds))
@@ -70,9 +71,7 @@ class Attempts:
             await asyncio.sleep(wait(fault, retries))
             retries += 1
 
-    def _judge(
-        self, error: Exception, server: Server, model: str, failed: list[FailedCall], seconds: float
-    ) -> Fault:
+    def _judge(self, error: Exception, server: Server, model: str, failed: list[FailedCall], seconds: float) -> Fault:
         try:
             return judge(error, server, model, self._timeout)
         except EngineError as refusal:

@@ -20,6 +20,7 @@ from relaybench.engines.weights import resolve_model
 from relaybench.errors import UserError
 
 _CPU_CACHE_BYTES = 1 << 30
+_SLOT = "adapter"  # PEFT's own name for it: versioned names may hold dots, which PEFT refuses
 _GPU_CACHE_SHARE = 0.25  # of the memory that is free once the model is loaded
 
 
@@ -50,11 +51,11 @@ class CausalModel:
             context_limit=limit if config.max_context is None else min(config.max_context, limit),
         )
         if config.adapter_dir is not None:
-            causal.attach(config.adapter or config.adapter_dir.name, config.adapter_dir)
+            causal.attach(config.adapter_dir)
         return causal
 
-    def attach(self, name: str, folder: Path) -> None:
-        """Load a PEFT folder as adapter `name`. Raises UserError where it changes nothing, or does not fit."""
+    def attach(self, folder: Path) -> None:
+        """Load a PEFT folder. Raises UserError where it changes nothing, or does not fit."""
         if find_spec("peft") is None:
             raise UserError("adapters need the package peft; run `scripts/install train`")
         if not (folder / "adapter_config.json").is_file():
@@ -63,7 +64,7 @@ class CausalModel:
         with torch.no_grad():
             plain = self.model(input_ids=probe).logits
             try:
-                self.model.load_adapter(str(folder), adapter_name=name)
+                self.model.load_adapter(str(folder), adapter_name=_SLOT)
             except (ValueError, RuntimeError, KeyError, OSError) as error:
                 raise UserError(f"adapter {folder} does not fit the model: {_line(error)}; train it on this model") from None
             self.model.eval()

@@ -100,14 +100,14 @@ class FakeEngine:
         """Nothing to free."""
 
     def _answer(self, request: Request) -> Generation:
-        said = tuple(self._reply(request).encode()) + (END,)
+        said = (*self._reply(request).encode(), END)
         prompt = len(request.token_ids) if request.token_ids is not None else 0
         if self.context_limit is not None and prompt + request.max_tokens > self.context_limit:
             raise ContextFull(f"{prompt} prompt tokens and {request.max_tokens} new ones exceed {self.context_limit}")
         ids = said[: request.max_tokens]
         usage = Usage(prompt_tokens=prompt, generated_tokens=len(ids), calls=1)
-        text = bytes(i for i in ids if i != END).decode(errors="replace")
-        finish = "stop" if ids[-1] == END else "length"
+        finish = "stop" if len(ids) == len(said) else "length"
+        text = bytes(ids[:-1] if finish == "stop" else ids).decode(errors="replace")
         known = self.chat is not None
         return Generation(text, finish, usage, token_ids=ids if known else None, logprobs=self._logprobs(request, ids))
 

@@ -118,16 +118,15 @@ class OpenAIEngine:
         completion = await server.client.completions.create(
             model=model,
             prompt=prompt,
-            logprobs=0 if request.decoding.logprobs else None,
             extra_body={"return_token_ids": True, "add_special_tokens": False, **NEUTRAL, **stops},
-            **_decoding(request),
+            **_decoding(request, logprobs=0),
         )
         return _from_ids(completion, prompt, request, server)
 
     async def _by_messages(self, server: Server, model: str, request: Request) -> Generation:
         messages: Any = [{"role": message.role, "content": message.content} for message in request.messages]
         completion = await server.client.chat.completions.create(
-            model=model, messages=messages, logprobs=request.decoding.logprobs or None, **_decoding(request)
+            model=model, messages=messages, **_decoding(request, logprobs=True)
         )
         return _from_messages(completion)
 
@@ -136,14 +135,16 @@ def _open(urls: tuple[str, ...], key_env: str, timeout: float) -> Servers:
     return Servers([Server(url, key_env, timeout) for url in urls])
 
 
-def _decoding(request: Request) -> dict[str, Any]:
+def _decoding(request: Request, *, logprobs: int | bool) -> dict[str, Any]:
+    """What both endpoints take; `logprobs` is how this one is asked for those of the generated tokens."""
     decoding = request.decoding
     return {
         "max_tokens": request.max_tokens,
         "temperature": decoding.temperature,
         "top_p": decoding.top_p,
         "seed": request.seed,
-        "stop": list(decoding.stop) or None,
+        **({"stop": list(decoding.stop)} if decoding.stop else {}),
+        **({"logprobs": logprobs} if decoding.logprobs else {}),
     }
 
 
@@ -154,7 +155,7 @@ def _from_ids(completion: Completion, prompt: list[int], request: Request, serve
     if ids is None:
         raise UserError(f"{server.name} returns no token ids; use a vLLM server, or remove the engine's 'tokenizer'")
     if seen is not None and seen != prompt:
-        raise UserError(f"{server.name} read other token ids than were sent; use the 'tokenizer' of the model it serves")
+        raise UserError(f"{server.name} read other token ids than it was sent; 'tokenizer' must be its model's own")
     logprobs = tuple(choice.logprobs.token_logprobs or ()) if choice.logprobs else None
     return Generation(
         text=choice.text or "",

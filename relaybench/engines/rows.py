@@ -157,7 +157,7 @@ class _Buffer(CacheLayerMixin):  # type: ignore[misc]
     def get_mask_sizes(self, query: int | Tensor) -> tuple[int, int]:
         return self._rows.width, 0
 
-    def get_max_cache_shape(self) -> int:
+    def get_max_length(self) -> int:
         return -1
 
     def lazy_initialization(self, *_: Any) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -21,7 +20,7 @@ from relaybench.errors import UserError
 
 
 def serve(model: str, adapters: Mapping[str, Path], *, host: str, port: int, extra: Sequence[str]) -> int:
-    """Run the server until it ends or Ctrl-C; returns its exit code. The command is printed first.
+    """Become the server: this process is replaced, so that Ctrl-C and signals reach it. The command is printed first.
 
     Raises UserError where vLLM is not installed or the model or an adapter is not to be had.
     """
@@ -34,11 +33,7 @@ def serve(model: str, adapters: Mapping[str, Path], *, host: str, port: int, ext
     settings = server_environment(cpu=cpu, lora="--enable-lora" in command)
     shown = [*(f"{name}={value}" for name, value in settings.items()), shlex.join(command)]
     print(" ".join(shown), flush=True)
-    process = subprocess.Popen(command, env={**os.environ, **settings})
-    try:
-        return process.wait()
-    except KeyboardInterrupt:  # the server got it as well, and finishes what it is at
-        return process.wait()
+    os.execve(command[0], command, {**os.environ, **settings})
 
 
 def server_command(

@@ -22,7 +22,9 @@ from relaybench.errors import UserError, nearest
 
 REST = 30.0
 """Seconds before a server that did not answer is asked again while others are there."""
-GREETING = 10.0
+CONNECT = 10.0
+"""Seconds a server may take to accept a connection."""
+GREETING = 30.0
 """Seconds a server may take to say, at the start, which models it has."""
 
 
@@ -44,7 +46,7 @@ class Server:
             base_url=self.name,
             api_key=key or "none",
             max_retries=0,  # attempts.py tries again, so that each attempt is accounted for
-            timeout=Timeout(call_timeout, connect=min(GREETING, call_timeout)),
+            timeout=Timeout(call_timeout, connect=min(CONNECT, call_timeout)),
             default_headers=headers,
             http_client=DefaultAioHttpClient(),  # a shared httpx pool costs more a call the more calls are in flight
         )

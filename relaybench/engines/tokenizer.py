@@ -17,11 +17,11 @@ def load_template(name: str, extra: str) -> ChatTemplate:
     try:
         from transformers import AutoTokenizer
     except ImportError:
-        raise UserError(f"a tokenizer needs the package transformers; install it with `scripts/install {extra}`") from None
+        raise UserError(f"a tokenizer needs transformers; install it with `scripts/install {extra}`") from None
     folder = name if Path(name).expanduser().is_dir() else resolve_model(name)
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder)
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
-        raise UserError(f"no tokenizer at '{name}' ({reason}); give a hub name or a folder with tokenizer.json") from None
+        raise UserError(f"no tokenizer at '{name}' ({reason}); name a model on the hub or its folder") from None
     return ChatTemplate(tokenizer)

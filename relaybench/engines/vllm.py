@@ -117,8 +117,8 @@ class VLLMEngine:
         began, output = time.monotonic(), None
         try:
             async with asyncio.timeout(self.config.call_timeout):
-                async for output in self._llm.generate(prompt, params, uuid.uuid4().hex, lora_request=lora):
-                    pass
+                async for part in self._llm.generate(prompt, params, uuid.uuid4().hex, lora_request=lora):
+                    output = part  # FINAL_ONLY: there is one
         except TimeoutError:
             raise _failure(f"timeout after {self.config.call_timeout:g} s", began) from None
         except (EngineDeadError, EngineGenerateError) as error:
@@ -144,7 +144,8 @@ class VLLMEngine:
             return
         base, adapted = await self.score([_PROBE, ScoreRequest(_PROBE.context, _PROBE.target, name)])
         if base == adapted:
-            raise UserError(f"adapter '{name}' changes nothing; check that {self.config.adapter_dir} is a LoRA of {self.model}")
+            folder = self.config.adapter_dir
+            raise UserError(f"adapter '{name}' changes nothing; check that {folder} is a LoRA of {self.model}")
 
     def _load(self) -> Any:
         os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")
@@ -189,7 +190,7 @@ def lora_settings(folders: Sequence[Path]) -> dict[str, Any]:
         try:
             ranks.append(int(json.loads((folder / "adapter_config.json").read_text())["r"]))
         except (OSError, ValueError, KeyError, TypeError):
-            raise UserError(f"{folder} is no LoRA folder; name one with adapter_config.json, as PEFT saves it") from None
+            raise UserError(f"{folder} is no LoRA folder; name one with adapter_config.json, as PEFT saves") from None
     if not ranks:
         return {}
     rank = next((rank for rank in LORA_RANKS if rank >= max(ranks)), None)

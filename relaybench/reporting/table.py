@@ -135,9 +135,8 @@ def _tests(block: Block) -> str:
     if not found:
         return "none here, for want of sas-contextflow or of another system"
     names = {"mcnemar": "exact McNemar", "sign-flip": "sign-flip permutation over task means"}
-    return (
-        f"p: {' or '.join(names[test] for test in sorted(used))}, not corrected for {len(block.rows) - 1} comparisons"
-    )
+    used = " or ".join(names[test] for test in sorted({difference.test for difference in found}))
+    return f"p: {used}, not corrected for {len(found)} comparison{'s' if len(found) > 1 else ''}"
 
 
 def _target_note(block: Block) -> list[str]:

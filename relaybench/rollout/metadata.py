@@ -62,7 +62,9 @@ def now() -> str:
 
 def session() -> Session:
     """This invocation."""
-    return Session(now(), _versions(), platform.platform(), os.cpu_count() or 1, _commit())
+    system = os.uname()
+    where = f"{system.sysname} {system.release} {system.machine}"
+    return Session(now(), _versions(), where, os.cpu_count() or 1, _commit())
 
 
 def read_meta(folder: Path) -> Meta:

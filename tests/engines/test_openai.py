@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from openai_server import GENERATED, FakeServer, Says, error, logprob
 
 from relaybench.config import OpenAIConfig
 from relaybench.engines import attempts
-from relaybench.engines.base import ContextFull, EngineError, Generation, Request, ScoreRequest
+from relaybench.engines.base import ContextFull, EngineError, Request, ScoreRequest
 from relaybench.engines.openai import OpenAIEngine
 from relaybench.errors import UserError
-from relaybench.records import Decoding, Message, Usage
+from relaybench.records import Decoding, Message
+
+from . import tiny
+from .openai_server import GENERATED, FakeServer, Says, error, logprob
 
 KEY = "sk-very-secret-0123456789"
 PROMPT = [1, 5, 6, 9]
@@ -31,20 +32,10 @@ def _quick_and_keyed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A folder with a ten-word tokenizer and a chat template."""
-    tokenizers, transformers = pytest.importorskip("tokenizers"), pytest.importorskip("transformers")
-    words = ["[UNK]", "<start>", "<end>", "system", "user", "assistant", "hi", "hello", "there", "S"]
-    model = tokenizers.models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]")
-    backend = tokenizers.Tokenizer(model)
-    backend.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<end>", unk_token="[UNK]")
-    fast.add_special_tokens({"additional_special_tokens": ["<start>"]})
-    fast.chat_template = (
-        "{% for m in messages %}<start>{{ m['role'] }} {{ m['content'] }}<end>{% endfor %}"
-        "{% if add_generation_prompt %}<start>assistant {% endif %}"
-    )
+    """A folder with a small tokenizer and a chat template."""
+    pytest.importorskip("transformers", reason="no transformers: run `scripts/install cpu`")
     folder = tmp_path_factory.mktemp("tokenizer")
-    fast.save_pretrained(folder)
+    tiny.tokenizer().save_pretrained(folder)
     return str(folder)
 
 
@@ -61,9 +52,6 @@ async def started(*servers: FakeServer | str, **settings: Any) -> AsyncIterator[
 
 def ask(ids: list[int] | None = None, affinity: str = "", **decoding: Any) -> Request:
     return Request(MESSAGES, ids, Decoding(**decoding), max_tokens=16, seed=3, affinity=affinity)
-
-
-Started = Callable[..., AbstractAsyncContextManager[OpenAIEngine]]
 
 
 async def test_token_ids_go_in_and_come_back_unchanged(tokenizer: str) -> None:
@@ -87,8 +75,10 @@ async def test_usage_is_in_disjoint_parts(tokenizer: str) -> None:
 async def test_everything_about_decoding_is_said(tokenizer: str) -> None:
     async with FakeServer() as server, started(server, tokenizer=tokenizer) as engine:
         await engine.generate(ask(PROMPT, temperature=0.7, top_p=0.9, stop=("END",)))
+        assert engine.chat is not None
+        end = [engine.chat.end_of_turn]
     said = server.asked[0]
-    explicit = {"temperature": 0.7, "top_p": 0.9, "max_tokens": 16, "seed": 3, "stop": ["END"], "stop_token_ids": [2]}
+    explicit = {"temperature": 0.7, "top_p": 0.9, "max_tokens": 16, "seed": 3, "stop": ["END"], "stop_token_ids": end}
     neutral = {"repetition_penalty": 1.0, "top_k": -1, "min_p": 0.0, "ignore_eos": False, "min_tokens": 0}
     assert explicit.items() <= said.items()
     assert neutral.items() <= said.items()
@@ -248,11 +238,9 @@ async def test_a_task_keeps_to_one_server_and_tasks_use_all() -> None:
 
 
 async def test_a_server_that_dies_is_replaced_without_costing_a_retry() -> None:
-    async with FakeServer() as survivor:
-        async with FakeServer() as doomed, started(survivor, doomed, max_retries=0) as engine:
-            tasks = [f"task-{i}" for i in range(12)]
-            await doomed.__aexit__()
-            replies = [await engine.generate(ask(affinity=task)) for task in tasks]
+    async with FakeServer() as survivor, FakeServer() as doomed, started(survivor, doomed, max_retries=0) as engine:
+        await doomed.__aexit__()
+        replies = [await engine.generate(ask(affinity=f"task-{i}")) for i in range(12)]
     failed = [call.error for reply in replies for call in reply.failed_calls]
     assert all(reply.text == "hello" for reply in replies)
     assert len(failed) == 1  # after that it rests
@@ -306,7 +294,8 @@ async def test_scoring_says_where_it_cannot(tokenizer: str) -> None:
     async with FakeServer() as server, started(server) as engine:
         with pytest.raises(UserError, match="tokenizer"):
             await engine.score([request])
-    async with FakeServer(token_ids=False, token_endpoint=False) as server, started(server, tokenizer=tokenizer) as engine:
+    bare = FakeServer(token_ids=False, token_endpoint=False)
+    async with bare as server, started(server, tokenizer=tokenizer) as engine:
         with pytest.raises(UserError, match="log-probabilities"):
             await engine.score([request])
 
@@ -319,7 +308,7 @@ async def test_an_engine_says_that_it_is_not_started() -> None:
 
 
 
-def test_an_address_that_is_none_is_said(tmp_path: Path) -> None:
+def test_an_address_that_is_none_is_said() -> None:
     for url in ("localhost:8000", "ftp://host/v1", "http:///v1", "http://host:port/v1"):
         with pytest.raises(UserError, match="base_url"):
             OpenAIEngine(OpenAIConfig(kind="openai", model="tiny", base_url=url))._open()

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch", reason="no torch: run `scripts/install cpu`")
 pytest.importorskip("transformers", reason="no transformers: run `scripts/install cpu`")
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relaybench.engines.prefixes import PrefixCache
@@ -28,6 +28,7 @@ def shared(a: Ids, b: Ids) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
+@settings(deadline=None, max_examples=40)
 @given(SEQUENCES, st.lists(st.integers(0, 2), min_size=1, max_size=8).map(tuple))
 def test_it_finds_the_longest_shared_beginning(sequences: list[Ids], wanted: Ids) -> None:
     prefix, length = stored(*sequences).find(wanted)
@@ -35,6 +36,7 @@ def test_it_finds_the_longest_shared_beginning(sequences: list[Ids], wanted: Ids
     assert prefix is None or prefix.token_ids[:length] == wanted[:length]
 
 
+@settings(deadline=None, max_examples=40)
 @given(SEQUENCES)
 def test_it_never_holds_more_than_its_bound(sequences: list[Ids]) -> None:
     cache = stored(*sequences, room=10)

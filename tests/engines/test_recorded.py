@@ -53,11 +53,9 @@ async def test_a_replay_gives_the_same_records(
 
 
 async def test_each_seed_is_replayed_with_its_own_answers(tmp_path: Path) -> None:
-    calls = iter(range(1000))
-
     def moody(request: Request) -> str:
-        """Another answer for every call: as if sampled."""
-        return f"{play(request)} {next(calls)}" if "write" in play(request) else play(request)
+        """Another answer for every seed of a call: as if sampled."""
+        return f"{play(request)} {request.seed}" if "write" in play(request) else play(request)
 
     settings = {"seeds": [0, 1, 2], "decoding": {"temperature": 1.0}}
     await run_toy(toy_config(tmp_path / "first", **settings), FakeEngine(moody))

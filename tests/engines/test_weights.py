@@ -36,7 +36,6 @@ def test_folders_kept_models_and_hub_names(models: Path, tmp_path: Path) -> None
         ("./models/lost", "no model './models/lost'; here are: qwen2.5-0.5b, smollm2-135m"),
         ("/no/such/folder", "give a folder, or a hub name"),
         ("~/lost", "give a folder, or a hub name"),
-        ("", "no model ''"),
     ],
 )
 def test_unknown_names_are_told_with_what_is_near(models: Path, name: str, told: str) -> None:

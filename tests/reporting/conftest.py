@@ -61,7 +61,9 @@ def make_run(tmp_path: Path) -> MakeRun:
 def grid() -> list[Episode]:
     """Ten tasks of two systems that share the upstream: contextflow solves t0-t7, the report t0-t4 and t8."""
     tasks = [f"t{i}" for i in range(10)]
-    whole = [episode(t, "sas-contextflow", i < 8, relays=(relay("identity@1", written=False),)) for i, t in enumerate(tasks)]
+    whole = [
+        episode(t, "sas-contextflow", i < 8, relays=(relay("identity@1", written=False),)) for i, t in enumerate(tasks)
+    ]
     told = [
         episode(t, "mas report", i < 5 or i == 8, relays=(relay("report@1", well_formed=i != 3),))
         for i, t in enumerate(tasks)

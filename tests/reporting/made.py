@@ -39,7 +39,9 @@ def writer() -> WorkerRecord:
 
 def relay(encoder: str, *, well_formed: bool = True, written: bool = True) -> Relay:
     usage = WRITING if written else Usage()
-    return Relay("due: today", ("reader",), "writer", encoder, 8, well_formed=well_formed, encode_usage=usage, missing=0.5)
+    return Relay(
+        "due: today", ("reader",), "writer", encoder, 8, well_formed=well_formed, encode_usage=usage, missing=0.5
+    )
 
 
 def episode(task: str, system: str, success: bool, seed: int = 0, **changes: Any) -> Episode:

@@ -18,10 +18,8 @@ from relaybench.rollout.reading import read_run
 @pytest.fixture
 def two(make_run, grid):
     """The second run loses t0 and gains t9 with the report, at another temperature."""
-    flipped = {"t0": False, "t9": True}
-    later = [
-        replace(e, score=Score(flipped[e.task])) if e.system == "mas report" and e.task in flipped else e for e in grid[:-1]
-    ] + [replace(grid[-1], score=Score(True))]
+    flipped = {"mas report/t0/0": Score(False), "mas report/t9/0": Score(True)}
+    later = [replace(e, score=flipped.get(e.key, e.score)) for e in grid]
     return make_run("a", grid, decoding={"temperature": 0.0}), make_run("b", later, decoding={"temperature": 0.5})
 
 
@@ -42,7 +40,7 @@ def test_differing_settings_are_listed(two):
 
 
 def test_only_common_tasks_count(make_run, grid):
-    later = [replace(e, seed=e.seed) for e in grid if e.task in ("t1", "t2")]
+    later = [e for e in grid if e.task in ("t1", "t2")]
     found = compare(read_run(make_run("a", grid)), read_run(make_run("b", later)))
     assert [change.difference.n for change in found.changes] == [2, 2]
 

@@ -17,7 +17,9 @@ def whole(**changes):
 
 def test_tokens_are_the_sum_of_disjoint_parts():
     found = measure(whole(relays=(relay("report@1"),)), [failure("t1", "mas report")])
-    parts = found.prompt_tokens + found.cached_tokens + found.generated_tokens + found.encoder_tokens + found.failed_tokens
+    parts = (
+        found.prompt_tokens + found.cached_tokens + found.generated_tokens + found.encoder_tokens + found.failed_tokens
+    )
     assert found.tokens == parts == (100 + 60) + 20 + (30 + 12) + (10 + 130 + 8) + 50
 
 
@@ -31,7 +33,9 @@ def test_an_encoder_eats_its_own_saving():
 def test_failed_attempts_are_counted_wherever_they_happened():
     lost = FailedCall("timeout", 9.0, Usage(prompt_tokens=7))
     workers = (replace(reader("t1"), failed_calls=(lost,)), writer())
-    found = measure(episode("t1", "mas", True, workers=workers, relays=(replace(relay("report@1"), failed_calls=(lost,)),)))
+    found = measure(
+        episode("t1", "mas", True, workers=workers, relays=(replace(relay("report@1"), failed_calls=(lost,)),))
+    )
     assert (found.failed_calls, found.failed_tokens) == (2, 14)
 
 
@@ -77,7 +81,10 @@ def test_a_shared_rollout_or_relay_is_incurred_once_and_counts_for_each():
 
 
 def test_without_sharing_incurred_is_logical():
-    pair = [whole(shared=(), relays=(relay("report@1"),)), replace(whole(shared=(), relays=(relay("report@1"),)), key="b")]
+    pair = [
+        whole(shared=(), relays=(relay("report@1"),)),
+        replace(whole(shared=(), relays=(relay("report@1"),)), key="b"),
+    ]
     assert incurred(pair, {}).total_tokens == sum(measure(e).tokens for e in pair)
 
 

@@ -53,7 +53,7 @@ def test_wilson_covers():
 
 @pytest.fixture
 def fewer_resamples(monkeypatch):
-    monkeypatch.setattr(statistics, "RESAMPLES", 1000)
+    monkeypatch.setattr(statistics, "RESAMPLES", 400)
 
 
 @pytest.mark.usefixtures("fewer_resamples")
@@ -69,7 +69,7 @@ def test_bootstrap_over_tasks_covers_the_mean_of_repeated_trials():
 
 
 @pytest.mark.usefixtures("fewer_resamples")
-@pytest.mark.parametrize("tasks", [40, 200])
+@pytest.mark.parametrize("tasks", [40, 100])
 def test_bootstrap_covers_the_paired_difference(tasks):
     rng = np.random.default_rng(3)
     inside = 0

@@ -102,7 +102,9 @@ def test_a_system_without_episodes_is_named(make_run, grid):
 
 def test_the_oracle_is_marked(make_run):
     knowing = replace(relay("oracle@1", written=False), knows_target=True)
-    rows = block_of(make_run("a", [episode("t0", "mas oracle", True, relays=(knowing,)), episode("t0", "sas", True)])).rows
+    rows = block_of(
+        make_run("a", [episode("t0", "mas oracle", True, relays=(knowing,)), episode("t0", "sas", True)])
+    ).rows
     assert [row.knows_target for row in rows] == [True, False]
 
 

@@ -14,7 +14,9 @@ from relaybench.benchmarks.base import FINISH, Action, StepResult
 from relaybench.benchmarks.ledger.generate import Sheet
 from relaybench.records import Score
 
-_VERB = re.compile(r"^[ \t>*`-]*(?:Action[ \t*]*:[ \t*`]*)?(open|submit|finish)\b[ \t:]*(.*)$", re.IGNORECASE | re.MULTILINE)
+_VERB = re.compile(
+    r"^[ \t>*`-]*(?:Action[ \t*]*:[ \t*`]*)?(open|submit|finish)\b[ \t:]*(.*)$", re.IGNORECASE | re.MULTILINE
+)
 _OPEN = re.compile(r"(?:page\s*)?(\d+)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
 

@@ -2,8 +2,8 @@
 
 A ledger holds K records of F fields; each (record, field) is a *register* whose value is uniform on the V numbers
 of `digits` digits. Every task has its own generator, seeded by (seed, index): adding tasks changes none that were
-there. The *frame* of a task (names, order of lines, wording, question) is drawn independently of the numbers in it, so all
-entropies in truth.py are of the numbers given the frame.
+there. The *frame* of a task (names, order of lines, wording, question) is drawn independently of the numbers in it,
+so all entropies in truth.py are of the numbers given the frame.
 """
 
 from __future__ import annotations
@@ -26,13 +26,21 @@ FIELDS = ("badge", "locker", "phone", "desk", "parking", "account", "invoice", "
 
 _DECOYS = ("spare key", "visitor pass", "toolbox", "bicycle")  # look like fields, are never asked for
 _MONTHS = ("January", "March", "April", "June", "August", "October", "November")
-_FIRST = """Ada Ben Carl Dora Emil Fay Gus Hana Igor Jane Kurt Lena Max Nora Otto Paul Quinn Rosa Sam Tina Umar Vera Walt
-Xena Yuri Zoe Alan Beth Cora Dean Elsa Finn Gina Hugo Iris Jack Kate Liam Mona Nick Olga Pete Ruth Sven Tess Will
-Amy Bob Clara Dan""".split()
-_LAST = """Adler Baker Costa Dunn Evans Fischer Grant Hale Ivers Jonas Klein Lang Marsh Nolan Olsen Price Reed Stone
-Turner Vance Weber York""".split()
-_OFFICES = """Lisbon Oslo Vienna Madrid Dublin Athens Prague Warsaw Berlin Geneva Zagreb Riga Tallinn Sofia Porto Turin
-Lyon Bergen Malmo Ghent Basel Graz Bari Cadiz""".split()
+_FIRST = (
+    "Ada", "Ben", "Carl", "Dora", "Emil", "Fay", "Gus", "Hana", "Igor", "Jane", "Kurt", "Lena", "Max", "Nora",
+    "Otto", "Paul", "Quinn", "Rosa", "Sam", "Tina", "Umar", "Vera", "Walt", "Xena", "Yuri", "Zoe", "Alan", "Beth",
+    "Cora", "Dean", "Elsa", "Finn", "Gina", "Hugo", "Iris", "Jack", "Kate", "Liam", "Mona", "Nick", "Olga", "Pete",
+    "Ruth", "Sven", "Tess", "Will", "Amy", "Bob", "Clara", "Dan",
+)  # fmt: skip
+_LAST = (
+    "Adler", "Baker", "Costa", "Dunn", "Evans", "Fischer", "Grant", "Hale", "Ivers", "Jonas", "Klein", "Lang",
+    "Marsh", "Nolan", "Olsen", "Price", "Reed", "Stone", "Turner", "Vance", "Weber", "York",
+)  # fmt: skip
+_OFFICES = (
+    "Lisbon", "Oslo", "Vienna", "Madrid", "Dublin", "Athens", "Prague", "Warsaw", "Berlin", "Geneva", "Zagreb",
+    "Riga", "Tallinn", "Sofia", "Porto", "Turin", "Lyon", "Bergen", "Malmo", "Ghent", "Basel", "Graz", "Bari",
+    "Cadiz",
+)  # fmt: skip
 _MEMOS = (
     "The lift was serviced under job {}.",
     "The roof was mended under job {}.",
@@ -139,7 +147,8 @@ def ask(dials: LedgerConfig, rng: Random) -> tuple[str, ...]:
 def _names(dials: LedgerConfig, rng: Random) -> list[str]:
     """First names while they last; with aliases, pairs of records that share their first name."""
     if dials.alias:
-        twins = [(f"{first} {a}", f"{first} {b}") for first in _FIRST for a, b in zip(_LAST[::2], _LAST[1::2], strict=True)]
+        surnames = list(zip(_LAST[::2], _LAST[1::2], strict=True))
+        twins = [(f"{first} {one}", f"{first} {other}") for first in _FIRST for one, other in surnames]
         return [name for pair in rng.sample(twins, (dials.records + 1) // 2) for name in pair][: dials.records]
     if dials.records <= len(_FIRST):
         return rng.sample(_FIRST, dials.records)

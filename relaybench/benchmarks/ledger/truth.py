@@ -129,7 +129,11 @@ def best_success(dials: LedgerConfig, lost: Collection[str] = ()) -> float:
         p_asked(dials, field)
     size, eps = values_per_field(dials), dials.key_noise
     kept = max(1 - eps, eps / (size - 1))
-    return sum(p * kept ** len(set(chosen) - set(lost)) / size ** len(set(chosen) & set(lost)) for chosen, p in asked_sets(dials).items())
+    total = 0.0
+    for chosen, p in asked_sets(dials).items():
+        guessed = len(set(chosen) & set(lost))
+        total += p * kept ** (dials.asked - guessed) / size**guessed
+    return total
 
 
 def guess_success(dials: LedgerConfig) -> float:

@@ -13,13 +13,12 @@ import re
 from relaybench.benchmarks.base import FINISH, Action, StepResult
 from relaybench.benchmarks.workbench.calls import SUFFIX, Call, execute, parse
 from relaybench.benchmarks.workbench.data import Query
-from relaybench.benchmarks.workbench.replay import plain
 from relaybench.benchmarks.workbench.sandbox import TOOLS, Sandbox, exception_name
 from relaybench.benchmarks.workbench.scoring import Scorer
 from relaybench.errors import nearest
 from relaybench.records import Score
 
-_START = re.compile(r"^[ \t>*`-]*(?:Action[ \t*]*:[ \t*`]*)(.*)", re.IGNORECASE | re.MULTILINE | re.DOTALL)
+_START = re.compile(r"\bAction[ \t*]*:[ \t*`]*(.*)", re.IGNORECASE | re.DOTALL)
 _BARE = re.compile(r"^[ \t>*`-]*([a-z_]+\.[a-z_]+(?:\.func)?\(.*)", re.MULTILINE | re.DOTALL)
 _FINISH = re.compile(rf"{FINISH}\b", re.IGNORECASE)
 LONGEST = 12
@@ -36,9 +35,10 @@ def parse_action(reply: str) -> Action | None:
         return Action(FINISH, FINISH)
     lines = text.splitlines()
     for count in range(1, min(len(lines), LONGEST) + 1):
-        action = _call("\n".join(lines[:count]).strip().strip("`").strip())
-        if action is not None:
-            return action
+        for joint in ("\n", " "):  # inside a text a line break is meant, between arguments it is layout
+            action = _call(joint.join(lines[:count]).strip().strip("`").strip())
+            if action is not None:
+                return action
     return None
 
 
@@ -66,7 +66,7 @@ class WorkBenchEnvironment:
         self._done.append(official)
         try:
             value = execute(self._box, official)
-        except Exception as error:  # a tool may raise nearly anything; the worker is told
+        except Exception as error:  # noqa: BLE001  whatever a tool raises, the worker is told
             return StepResult(_explained(official, error))
         return StepResult(_shown(value))
 
@@ -108,7 +108,8 @@ def _official(call: Call) -> str:
     if len(args) > len(names):
         raise TypeError(f"{name} takes at most {len(names)} arguments, all of them by name")
     named = dict(zip(names, args, strict=False)) | kwargs
-    return f"{name}.{SUFFIX}({', '.join(f'{key}={_quoted(value)}' for key, value in named.items() if value is not None)})"
+    arguments = [f"{key}={_quoted(value)}" for key, value in named.items() if value is not None]
+    return f"{name}.{SUFFIX}({', '.join(arguments)})"
 
 
 def _quoted(value: object) -> str:
@@ -116,15 +117,14 @@ def _quoted(value: object) -> str:
 
 
 def _shown(value: object) -> str:
-    """Text as it is, everything else as compact JSON; the directory's array as a list."""
+    """Text as it is, everything else as compact JSON; a time of sending as text."""
     if isinstance(value, str):
         return value
-    shown = list(value) if isinstance(value, tuple) else plain(value)
-    return json.dumps(shown, ensure_ascii=False, separators=(",", ":")).replace('{"timestamp":"2023-11-30 00:00:00"}', '"2023-11-30 00:00:00"')
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def _explained(official: str, error: Exception) -> str:
     name = _name(parse(official))
     if name not in TOOLS:
-        return f"There is no tool {name}{nearest(name, TOOLS)}."
+        return f"There is no tool {name}{nearest(name, TOOLS) or '.'}"
     return f"{exception_name(error)}: {error}. {name} takes {', '.join(TOOLS[name].parameters)}."

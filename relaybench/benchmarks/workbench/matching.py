@@ -31,9 +31,7 @@ def contains(text: str, literal: bool = False, ignore_case: bool = True) -> Call
     """A test for a cell: True, False, or None where the cell is no string. re.error if `text` is no pattern."""
     if literal:
         wanted = text.lower() if ignore_case else text
-        return lambda cell: (
-            (wanted in (cell.lower() if ignore_case else cell)) if isinstance(cell, str) else None
-        )
+        return lambda cell: (wanted in (cell.lower() if ignore_case else cell)) if isinstance(cell, str) else None
     search = _pattern(text, ignore_case).search
     return lambda cell: search(cell) is not None if isinstance(cell, str) else None
 

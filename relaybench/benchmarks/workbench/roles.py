@@ -25,14 +25,16 @@ RESULT, NEEDED, NOTHING = "RESULT", "ACTION_NEEDED", "NO_ACTION"
 FACTS = "Today is Thursday 2023-11-30, 00:00:00. Meetings start at 09:00 or later and are over by 18:00."
 
 ABOUT: dict[str, str] = {
-    "email.get_email_information_by_id": "one field of an email: subject, body, sent_datetime, sender/recipient",
+    "email.get_email_information_by_id": "one field: subject, body, sent_datetime, sender/recipient",
     "email.search_emails": "the newest 5 emails that hold every word of query; dates YYYY-MM-DD",
     "email.send_email": "sends an email",
     "email.delete_email": "deletes an email",
     "email.forward_email": "forwards an email",
     "email.reply_email": "answers an email",
-    "calendar.get_event_information_by_id": "one field of an event: event_name, participant_email, event_start, duration",
-    "calendar.search_events": "the first 5 events with query in name or participant, starting in the range YYYY-MM-DD HH:MM:SS",
+    "calendar.get_event_information_by_id": "one field: event_name, participant_email, event_start, duration",
+    "calendar.search_events": (
+        "the first 5 events with query in name or participant; they start in the range, YYYY-MM-DD HH:MM:SS"
+    ),
     "calendar.create_event": "books a meeting; start YYYY-MM-DD HH:MM:SS, duration in minutes; gives its id",
     "calendar.delete_event": "deletes an event",
     "calendar.update_event": "changes one field of an event",
@@ -45,7 +47,9 @@ ABOUT: dict[str, str] = {
         "plots total_visits, session_duration_seconds, user_engaged, visits_direct, visits_referral, "
         "visits_search_engine or visits_social_media as bar, line, scatter or histogram"
     ),
-    "project_management.get_task_information_by_id": "one field: task_name, assigned_to_email, list_name, due_date, board",
+    "project_management.get_task_information_by_id": (
+        "one field: task_name, assigned_to_email, list_name, due_date, board"
+    ),
     "project_management.search_tasks": "all tasks that match every given text",
     "project_management.create_task": (
         "adds a task; lists Backlog, In Progress, In Review, Completed; boards Back end, Front end, Design"
@@ -69,16 +73,23 @@ _EXAMPLE = {
 
 
 class FieldsReport:
-    """RESULT and FIELDS. A key is `action`, an argument's name, or either after the number of the call ("2.task_id")."""
+    """RESULT and FIELDS: `action` and arguments, each `key: "value"`; of further calls numbered, as in "2.task_id"."""
 
     name = "workbench-fields@1"
-    request = (
-        "Your part ends here. Tell the writer what to do, in this form and with nothing around it. "
-        f"{RESULT} is {NEEDED} or {NOTHING}; under FIELDS stand the tool to call and its exact arguments "
-        "(number further calls 2., 3. and so on); leave FIELDS empty where nothing is to be done.\n"
-        f'{RESULT}: {NEEDED}\nFIELDS:\naction: "calendar.update_event"\nevent_id: "..."\nfield: "..."\nnew_value: "..."'
+
+    def __init__(self, tools: Iterable[str]) -> None:
+        self.request = (
+            "Your part ends here. Tell the writer what to do, in this form and with nothing around it. "
+            f"{RESULT} is {NEEDED} or {NOTHING}; under FIELDS stand the tool to call and its exact arguments "
+            "(number further calls 2., 3. and so on); leave FIELDS empty where nothing is to be done.\n"
+            f'{RESULT}: {NEEDED}\nFIELDS:\naction: "calendar.update_event"\nevent_id: "..."\nfield: "..."\n'
+            'new_value: "..."\n'
+            f"The writer's tools: {'; '.join(_signature(name) for name in tools)}"
+        )
+
+    _result = re.compile(
+        rf"\s*{RESULT}\s*:\s*({NEEDED}|{NOTHING}|\[\w+\])\s*(?:\n\s*FIELDS\s*:\s*(?:\{{\s*\}})?\s*(.*))?", re.DOTALL
     )
-    _result = re.compile(rf"\s*{RESULT}\s*:\s*({NEEDED}|{NOTHING}|\[\w+\])\s*(?:\n\s*FIELDS\s*:\s*(?:\{{\s*\}})?\s*(.*))?", re.DOTALL)
     _field = re.compile(r"[-*\s]*((?:\d+\.\s*)?[A-Za-z_][\w./]*)\s*:\s*(.*?)\s*,?")
 
     def parse(self, text: str) -> dict[str, str] | None:
@@ -112,7 +123,7 @@ def roles(toolset: str, domains: Collection[str]) -> Roles:
             id="whole",
             role="whole",
             system=_system("You are an office assistant: you look things up and make changes.", offered, READER),
-            instruction="Do what the task asks for, and nothing else. Where its condition does not hold, change nothing.",
+            instruction="Do what the task asks for and nothing else; where its condition fails, change nothing.",
             max_steps=READ_STEPS + WRITE_STEPS,
             tools=frozenset(offered),
         ),
@@ -155,7 +166,7 @@ def _writer(tools: list[str]) -> Subtask:
         ),
         max_steps=WRITE_STEPS,
         tools=frozenset(tools),
-        receives={READER: FieldsReport()},
+        receives={READER: FieldsReport(tools)},
     )
 
 
@@ -166,11 +177,16 @@ def _system(who: str, tools: Iterable[str], example: str) -> str:
             "Reply with two lines, a short thought and one call, and wait for its result:",
             "Thought: what to do next",
             f"Action: {_EXAMPLE[example]}",
-            f"Arguments are named strings in double quotes; leave out what you do not need. When done: Action: {FINISH}",
+            "Arguments are named strings in double quotes; leave out what you do not need.",
+            f"When your part is done: Action: {FINISH}",
             "Tools:",
-            *(f"{name}({', '.join(TOOLS[name].parameters)}): {ABOUT[name]}" for name in tools),
+            *(f"{_signature(name)}: {ABOUT[name]}" for name in tools),
         ]
     )
+
+
+def _signature(name: str) -> str:
+    return f"{name}({', '.join(TOOLS[name].parameters)})"
 
 
 def _free(key: str, taken: Collection[str]) -> str:

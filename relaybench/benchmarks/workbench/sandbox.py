@@ -121,9 +121,7 @@ class Sandbox:
     def digests(self) -> dict[str, dict[str, object]]:
         """The digests of the five tables, untouched ones from the base."""
         same = {domain: self.state[domain] == self.base.state[domain] for domain in DOMAINS}
-        return {
-            domain: self.base.digests[domain] if same[domain] else digest(self.state[domain]) for domain in DOMAINS
-        }
+        return {domain: self.base.digests[domain] if same[domain] else digest(self.state[domain]) for domain in DOMAINS}
 
 
 def exception_name(error: BaseException) -> str:

@@ -77,27 +77,25 @@ class Scorer:
 
 def run(box: Sandbox, actions: Sequence[str]) -> tuple[State, bool]:
     """The state after the actions, those that raise skipped, and whether none raised."""
-    fine = True
+    carry_out, fine = (_execute_v2 if box.rules == "v2" else execute), True
     for action in actions:
         try:
-            _run_v2(box, action) if box.rules == "v2" else execute(box, action)
-        except Exception:  # the official scorer skips whatever raises, and a tool may raise nearly anything
+            carry_out(box, action)
+        except Exception:  # noqa: BLE001  as officially, whatever a call raises is skipped
             fine = False
     return box.state, fine
 
 
-def _run_v2(box: Sandbox, action: str) -> None:
+def _execute_v2(box: Sandbox, action: str) -> object:
     """As the 2026 scorer does: `.func` optional, positional arguments ignored, every value made a string."""
     call = parse(action)
     tool = call.tool(strict=False)
     _, kwargs = call.values()
-    box.call(tool, **{name: str(value) for name, value in kwargs.items()})
+    return box.call(tool, **{name: str(value) for name, value in kwargs.items()})
 
 
 def _same_chart_end(actions: Sequence[str]) -> list[str]:
-    return [a.replace(Z95 = 1.959963984540054
-_READ = ("predicted", "error")
-_TODAY, _LAST_DATA) if a.startswith("analytics.create_plot") else a for a in actions]
+    return [a.replace(_TODAY, _LAST_DATA) if a.startswith("analytics.create_plot") else a for a in actions]
 
 
 def _exact_match(actions: Sequence[str], truth: Sequence[str]) -> bool:

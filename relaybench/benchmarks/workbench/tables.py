@@ -19,7 +19,8 @@ Row = tuple[object, ...]
 CASE_SENSITIVE = frozenset({"status", "list_name", "board"})
 # What pandas' read_csv takes for a missing value in a column of strings.
 MISSING = frozenset(
-    "|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan|null".split("|")
+    {"", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "-NaN", "-nan", "1.#IND", "1.#QNAN"}
+    | {"#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN"}
 )
 
 
@@ -66,9 +67,10 @@ class Table:
 
     def put(self, cells: dict[str, object], label: int) -> None:
         """The row of that label is replaced in place, or appended where no row has it."""
-        if label not in self.labels:
-            return self.append(cells, label)
-        self.rows[self.labels.index(label)] = tuple(cells.get(name) for name in self.columns)
+        if label in self.labels:
+            self.rows[self.labels.index(label)] = tuple(cells.get(name) for name in self.columns)
+        else:
+            self.append(cells, label)
 
     def relabel(self) -> None:
         self.labels = list(range(len(self.rows)))
@@ -119,9 +121,7 @@ def same_rows(a: Table, b: Table, fold: bool) -> bool:
         return False
     if a.rows == b.rows:
         return True
-    ours, theirs = (
-        sorted(repr(_fold(table.columns, row) if fold else row) for row in table.rows) for table in (a, b)
-    )
+    ours, theirs = (sorted(repr(_fold(table.columns, row) if fold else row) for row in table.rows) for table in (a, b))
     return ours == theirs
 
 

@@ -45,9 +45,10 @@ def _read_loosely(text: str) -> datetime:
     try:
         if not _SAYS_A_DATE.search(text):
             raise ValueError("a weekday alone is no date")
-        return parser.parse(text, default=default)
+        moment: datetime = parser.parse(text, default=default)
     except (ValueError, OverflowError) as error:
         raise DateParseError(f"Unknown datetime string format, unable to parse: {text}") from error
+    return moment
 
 
 def parse(value: object) -> datetime | None:

@@ -46,9 +46,7 @@ def create_plot(
     return path
 
 
-def get_visitor_information_by_id(
-    box: Sandbox, /, visitor_id: str | None = None
-) -> list[dict[str, object]] | str:
+def get_visitor_information_by_id(box: Sandbox, /, visitor_id: str | None = None) -> list[dict[str, object]] | str:
     if not visitor_id:
         return "Visitor ID not provided."
     visits = box.base.visits

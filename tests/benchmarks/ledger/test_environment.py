@@ -11,7 +11,10 @@ from relaybench.benchmarks.ledger.generate import Line, Sheet
 from relaybench.config import LedgerConfig
 
 SHEET = Sheet(
-    lines=tuple(Line(f"{n}'s badge is {v}.", f"{n}.badge", v) for n, v in [("Ada", "4821"), ("Ben", "1930"), ("Cy", "77")]),
+    lines=tuple(
+        Line(f"{who}'s badge is {value}.", f"{who}.badge", value)
+        for who, value in [("Ada", "4821"), ("Ben", "1930"), ("Cy", "77")]
+    ),
     page_size=2,
     question="What are Ada's badge and desk, in this order?",
     record="Ada",
@@ -36,8 +39,8 @@ def test_pages_are_shown_line_by_line_and_only_those_there_are():
     assert first.observation == "Page 1 of 2\nAda's badge is 4821.\nBen's badge is 1930."
     assert second.observation == "Page 2 of 2\nCy's badge is 77."
     assert third.observation == "There is no page 3. The pages are 1 to 2."
-    assert not (first.done or second.done or third.done)
-    assert not score.success and score.values == {"right": 0.0, "submitted": 0.0}
+    assert [first.done, second.done, third.done] == [False, False, False]
+    assert (score.success, score.values) == (False, {"right": 0.0, "submitted": 0.0})
 
 
 @pytest.mark.parametrize(
@@ -47,8 +50,8 @@ def test_pages_are_shown_line_by_line_and_only_those_there_are():
 )  # fmt: skip
 def test_submit_ends_the_episode_with_the_share_that_is_right(said, right, success):
     (result,), score = play(f"submit {said}")
-    assert result.done and result.reward == right
-    assert score.success is success and score.values["right"] == score.reward == right
+    assert (result.done, result.reward) == (True, right)
+    assert (score.success, score.reward, score.values["right"]) == (success, right, right)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +75,9 @@ def test_replies_are_read_leniently_but_one_way(reply, action):
     assert parse_action(reply, digits=4) == Action(action.split()[0], action)
 
 
-@pytest.mark.parametrize("reply", ["", "I cannot tell.", "submit", "open the page", "12345", "123", "reopen 2", "__import__('os')"])
+@pytest.mark.parametrize(
+    "reply", ["", "I cannot tell.", "submit", "open the page", "12345", "123", "reopen 2", "__import__('os')"]
+)
 def test_what_is_no_action_is_none(reply):
     assert parse_action(reply, digits=4) is None
 

@@ -61,26 +61,27 @@ def test_any_dial_that_shapes_a_task_changes_the_revision():
 
 def test_a_seed_means_the_same_ledger_on_every_machine():
     sheet = sheet_of(make_task(dials(), 0))
-    assert (sheet.question, sheet.values) == PINNED
+    assert (sheet.question, sheet.values) == ("What is Tess's badge?", ("3166",))
 
 
 def test_values_are_uniform_and_key_noise_moves_the_stated_share():
     setting = dials(digits=1, key_noise=0.25, records=2)
-    sheets = [make_sheet(setting, Random(i)) for i in range(4000)]
+    sheets = [make_sheet(setting, Random(i)) for i in range(3000)]
     counts = Counter(line.value for sheet in sheets for line in sheet.lines)
     assert set(counts) == set("123456789")
-    assert all(abs(n / 16000 - 1 / 9) < 0.01 for n in counts.values())
+    assert all(abs(n / 12000 - 1 / 9) < 0.012 for n in counts.values())
     changed = [(sheet.values[0], sheet.answer[0]) for sheet in sheets if sheet.values != sheet.answer]
-    assert abs(len(changed) / 4000 - 0.25) < 0.025
+    assert abs(len(changed) / 3000 - 0.25) < 0.025
     others = Counter((int(said) - int(true)) % 9 for true, said in changed)
-    assert set(others) == set(range(1, 9)) and all(abs(n / len(changed) - 1 / 8) < 0.035 for n in others.values())
+    assert set(others) == set(range(1, 9))
+    assert all(abs(n / len(changed) - 1 / 8) < 0.04 for n in others.values())
 
 
 @pytest.mark.parametrize("setting", [dials(fields=4, skew=1.0, asked=2), dials(fields=3, skew=0.0, asked=1)], ids=repr)
 def test_fields_are_asked_as_often_as_the_truth_says(setting):
     rng = Random(0)
-    drawn = Counter(field for _ in range(6000) for field in ask(setting, rng))
-    assert all(abs(drawn[field] / 6000 - p_asked(setting, field)) < 0.025 for field in FIELDS[: setting.fields])
+    drawn = Counter(field for _ in range(4000) for field in ask(setting, rng))
+    assert all(abs(drawn[field] / 4000 - p_asked(setting, field)) < 0.025 for field in FIELDS[: setting.fields])
 
 
 def test_a_blind_question_is_in_no_word_the_reader_sees():
@@ -89,10 +90,11 @@ def test_a_blind_question_is_in_no_word_the_reader_sees():
         sheet, roles = sheet_of(task), ledger.roles(task)
         reader, answerer = roles.parts
         seen = f"{task.instruction} {reader.system} {reader.instruction}"
-        assert sheet.question not in seen and sheet.record not in seen
-        assert sheet.question in answerer.instruction and sheet.question in roles.whole.instruction
-    upstream = Ledger(dials())
-    assert sheet_of(upstream.tasks()[0]).question in upstream.tasks()[0].instruction
+        assert sheet.question not in seen
+        assert sheet.record not in seen
+        assert all(sheet.question in told.instruction for told in (answerer, roles.whole))
+    upstream = Ledger(dials()).tasks()[0]
+    assert sheet_of(upstream).question in upstream.instruction
 
 
 def test_an_aliased_question_shares_no_name_with_its_register_and_has_rivals():
@@ -114,7 +116,8 @@ def test_under_skew_noise_looks_like_a_record_but_is_never_asked_for():
     sheet = sheet_of(make_task(dials(skew=1.0, noise=8), 0))
     names = {line.key.split(".")[0] for line in sheet.lines if line.key}
     noise = [line.text for line in sheet.lines if not line.key]
-    assert len(noise) == 8 and all(text.split("'s ")[0] in names for text in noise)
+    assert len(noise) == 8
+    assert {text.split("'s ")[0] for text in noise} <= names
 
 
 def test_asking_for_more_fields_than_there_are_is_refused():

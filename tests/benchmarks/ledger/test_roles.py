@@ -35,5 +35,6 @@ def test_only_the_answerer_may_submit_and_only_the_reader_may_open():
     ledger = Ledger(LedgerConfig(name="ledger", tasks=1))
     roles = ledger.roles(ledger.tasks()[0])
     reader, answerer = roles.parts
-    assert reader.tools == {"open", "finish"} and answerer.tools == {"submit"} and roles.whole.tools is None
-    assert reader.reads_only and list(answerer.receives) == [reader.id]
+    assert (reader.tools, answerer.tools, roles.whole.tools) == ({"open", "finish"}, {"submit"}, None)
+    assert reader.reads_only
+    assert list(answerer.receives) == [reader.id]

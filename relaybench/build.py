@@ -1,4 +1,7 @@
-"""Configs become objects here and nowhere else. Each branch imports its own module, so that nothing heavy is loaded unasked."""
+"""Configs become objects here and nowhere else.
+
+Each branch imports its own module, so that nothing heavy is loaded unasked.
+"""
 
 from __future__ import annotations
 

@@ -84,10 +84,14 @@ relaybench run configs/run/workbench.yaml --shard 1/4 --out runs/wb-1     then: 
     run.add_argument("--out", help="run folder; the same folder again resumes (default: the config's `out`)")
     run.add_argument("--limit", help="only the first N tasks")
     run.add_argument("--shard", metavar="i/n", help="only every n-th task from the i-th on (i from 1 to n)")
-    run.add_argument("--dry-run", action="store_true", help="print the grid, its calls and an estimate of tokens; run nothing")
+    run.add_argument(
+        "--dry-run", action="store_true", help="print the grid, its calls and an estimate of tokens; run nothing"
+    )
     run.add_argument("--quiet", action="store_true", help="no progress")
     run.set_defaults(handler=_run)
-    merge = _command(commands, "merge", "join the run folders of shards into one", "relaybench merge runs/wb runs/wb-1 runs/wb-2")
+    merge = _command(
+        commands, "merge", "join the run folders of shards into one", "relaybench merge runs/wb runs/wb-1 runs/wb-2"
+    )
     merge.add_argument("out", type=Path, help="the joint run folder")
     merge.add_argument("runs", type=Path, nargs="+", help="run folders")
     merge.set_defaults(handler=_merge)
@@ -106,7 +110,9 @@ relaybench report runs/ledger runs/workbench --format md > table.md
     report.add_argument("runs", type=Path, nargs="+", help="run folders")
     report.add_argument("--format", choices=["table", "csv", "json", "md"], default="table")
     report.set_defaults(handler=_report)
-    diff = _command(commands, "diff", "compare two runs, system by system, on the tasks both have", "relaybench diff runs/a runs/b")
+    diff = _command(
+        commands, "diff", "compare two runs, system by system, on the tasks both have", "relaybench diff runs/a runs/b"
+    )
     diff.add_argument("a", type=Path)
     diff.add_argument("b", type=Path)
     diff.add_argument("--format", choices=["table", "csv", "json", "md"], default="table")
@@ -126,7 +132,9 @@ relaybench score workbench --answers predictions.jsonl.gz --rules v1 --out verdi
     )
     score.add_argument("benchmark", choices=["workbench"])
     score.add_argument("--answers", type=Path, required=True, help="JSONL, plain or gzipped: id, predicted, error")
-    score.add_argument("--rules", choices=["v1", "v2"], required=True, help="v1: 2024 truth and rules; v2: 2026, multi_domain only")
+    score.add_argument(
+        "--rules", choices=["v1", "v2"], required=True, help="v1: 2024 truth and rules; v2: 2026, multi_domain only"
+    )
     score.add_argument("--out", type=Path, help="write a verdict a row")
     score.add_argument("--data", type=Path, help="data folder (default: what `relaybench data` fetched)")
     score.set_defaults(handler=_score)
@@ -180,7 +188,9 @@ relaybench serve smollm2-135m --port 8011
 """,
     )
     serve.add_argument("model", help="hub name, folder, or smollm2-135m")
-    serve.add_argument("--adapter", action="append", default=[], metavar="NAME=DIR", help="LoRA folder under a versioned name")
+    serve.add_argument(
+        "--adapter", action="append", default=[], metavar="NAME=DIR", help="LoRA folder under a versioned name"
+    )
     serve.add_argument("--host", default="127.0.0.1")
     serve.add_argument("--port", type=int, default=8000)
     serve.add_argument("extra", nargs="*", help="after `--`: arguments for vLLM itself")
@@ -188,7 +198,7 @@ relaybench serve smollm2-135m --port 8011
 
 
 def _run(args: argparse.Namespace) -> int:
-    from relaybench.config import load_config
+    from relaybench.configfile import load_config
     from relaybench.rollout.launch import launch
 
     overrides = list(args.overrides)
@@ -236,7 +246,7 @@ def _data(args: argparse.Namespace) -> None:
     if args.verb == "list":
         print("\n".join(str(entry) for entry in datasets.list_datasets()))
     elif args.verb == "fetch":
-        print(datasets.fetch(args.name))
+        print(datasets.fetch(args.name, say=lambda line: print(line, file=sys.stderr)))
     elif args.verb == "import":
         print(datasets.import_folder(args.name, args.dir))
     else:
@@ -250,7 +260,9 @@ def _serve(args: argparse.Namespace) -> int:
     for item in args.adapter:
         name, equals, folder = item.partition("=")
         if not equals or not name or not folder:
-            raise UserError(f"--adapter {item} is not NAME=DIR; write for example --adapter relay-v1=runs/adapters/relay-v1")
+            raise UserError(
+                f"--adapter {item} is not NAME=DIR; write for example --adapter relay-v1=runs/adapters/relay-v1"
+            )
         adapters[name] = Path(folder)
     return serve(args.model, adapters, host=args.host, port=args.port, extra=args.extra)
 

@@ -293,7 +293,7 @@ class Context:
 
 
 def join(contexts: Sequence[Context]) -> list[Segment]:
-    """Segments of several contexts in their order, shared ancestors once (a worker's segment is the same everywhere)."""
+    """Segments of several contexts in their order, shared ancestors once (a worker has one segment everywhere)."""
     seen: dict[str, Segment] = {}
     for context in contexts:
         for segment in context.segments:

@@ -62,7 +62,9 @@ class CountingBenchmark:
         self.revision = f"{turns} turns"
         self._turns = turns
         self._tasks = [Task(f"count-{i}", f"Task {i}: count to {turns}.") for i in range(episodes)]
-        self._whole = Subtask("whole", "counter", "You count. Write 'Action: add one'.", "Go on until you are there.", turns)
+        self._whole = Subtask(
+            "whole", "counter", "You count. Write 'Action: add one'.", "Go on until you are there.", turns
+        )
 
     def tasks(self) -> Sequence[Task]:
         return self._tasks

@@ -207,10 +207,7 @@ def pins() -> dict[str, str]:
 
 
 def pip(*arguments: str) -> None:
-    """`pip install` under the constraints, an installed torch held at its version.
-
-    Nothing is byte-compiled ahead: that takes longer than the rest, and imports compile what they need.
-    """
+    """`pip install` under the constraints, an installed torch held at its version."""
     pinned = pins()
     if torch := installed("torch"):
         pinned["torch"] = torch
@@ -218,7 +215,7 @@ def pip(*arguments: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         constraints = Path(folder, "constraints.txt")
         constraints.write_text("".join(f"{name}=={version}\n" for name, version in pinned.items()))
-        command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-compile"]
+        command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
         done = subprocess.run([*command, *quiet, "-c", str(constraints), *arguments], check=False)
     if done.returncode:
         held = f" beside the installed torch {torch}, which is kept" if torch else ""

@@ -65,7 +65,11 @@ ROWS: list[Row] = [
     ("key deep", lambda t: ["run", config(t, "prototype", "protoype")], "did you mean 'prototype'?"),
     ("prototype", lambda t: ["run", config(t, "sas", "sass")], "did you mean 'sas'?"),
     ("benchmark", lambda t: ["run", config(t, "name: ledger", "name: legder")], "did you mean 'ledger'?"),
-    ("benchmark known elsewhere", lambda t: ["run", config(t, "name: ledger", "name: zork")], "known: ledger, workbench"),
+    (
+        "benchmark known elsewhere",
+        lambda t: ["run", config(t, "name: ledger", "name: zork")],
+        "known: ledger, workbench",
+    ),
     ("engine kind", lambda t: ["run", config(t, "transformers", "transfomers")], "did you mean 'transformers'?"),
     ("model", lambda t: ["run", config(t, "smollm2-135m", "smolm2-135m"), "--out", str(t / "o")], "smollm2-135m"),
     ("model folder", lambda t: ["run", config(t, "smollm2-135m", f"{t}/none"), "--out", str(t / "o")], "none"),
@@ -79,8 +83,12 @@ ROWS: list[Row] = [
     ("secret in config", lambda t: ["run", config(t, "model:", "api_key: sk-1, model:")], "unknown key 'api_key'"),
     (
         "server not there",
-        lambda t: ["run", config(t, "kind: transformers", "kind: openai, max_retries: 0, base_url: 'http://127.0.0.1:9/v1'")]
-        + ["--out", str(t / "o")],
+        lambda t: [
+            "run",
+            config(t, "kind: transformers", "kind: openai, max_retries: 0, base_url: 'http://127.0.0.1:9/v1'"),
+            "--out",
+            str(t / "o"),
+        ],
         "127.0.0.1:9",
     ),
     ("run folder missing", lambda t: ["report", str(t / "none")], "none"),
@@ -89,19 +97,35 @@ ROWS: list[Row] = [
     ("report format", lambda t: ["report", str(t), "--format", "xml"], "known: table, csv, json, md"),
     ("diff of nothing", lambda t: ["diff", str(t / "a"), str(t / "b")], "a"),
     ("merge of nothing", lambda t: ["merge", str(t / "out"), str(t / "a")], "a"),
-    ("score benchmark", lambda t: ["score", "workbnch", "--answers", "x", "--rules", "v1"], "did you mean 'workbench'?"),
+    (
+        "score benchmark",
+        lambda t: ["score", "workbnch", "--answers", "x", "--rules", "v1"],
+        "did you mean 'workbench'?",
+    ),
     ("score rules", lambda t: score(lines(t), "v3"), "v1"),
     ("score file", lambda t: score(str(t / "none.jsonl")), "none.jsonl"),
     ("score not JSON", lambda t: score(lines(t, '{"id": ')), ":1"),
     ("score not an object", lambda t: score(lines(t, [1])), ":1"),
     ("score no id", lambda t: score(lines(t, {"predicted": [], "error": ""})), "id"),
     ("score unknown id", lambda t: score(lines(t, {"id": "emial-000", "predicted": [], "error": ""})), "emial-000"),
-    ("score predicted type", lambda t: score(lines(t, {"id": "email-000", "predicted": "x", "error": ""})), "predicted"),
+    (
+        "score predicted type",
+        lambda t: score(lines(t, {"id": "email-000", "predicted": "x", "error": ""})),
+        "predicted",
+    ),
     ("score twice", lambda t: score(lines(t, *[{"id": "email-000", "predicted": [], "error": ""}] * 2)), "email-000"),
     ("score v2 elsewhere", lambda t: score(lines(t, {"id": "email-000", "predicted": [], "error": ""}), "v2"), "v2"),
     ("score torn gzip", lambda t: score(torn_gzip(t)), "rows.jsonl.gz"),
-    ("replay file", lambda t: ["replay", "workbench", "--actions", str(t / "no.jsonl"), "--out", str(t / "o")], "no.jsonl"),
-    ("replay row", lambda t: ["replay", "workbench", "--actions", lines(t, {"id": "email-000"}), "--out", str(t / "o")], "actions"),
+    (
+        "replay file",
+        lambda t: ["replay", "workbench", "--actions", str(t / "no.jsonl"), "--out", str(t / "o")],
+        "no.jsonl",
+    ),
+    (
+        "replay row",
+        lambda t: ["replay", "workbench", "--actions", lines(t, {"id": "email-000"}), "--out", str(t / "o")],
+        "actions",
+    ),
     ("data verb", lambda t: ["data", "fetsh", "workbench"], "did you mean 'fetch'?"),
     ("data name", lambda t: ["data", "verify", "workbnch"], "did you mean 'workbench'?"),
     ("data import folder", lambda t: ["data", "import", "workbench", str(t / "none")], "none"),
@@ -113,11 +137,12 @@ ROWS: list[Row] = [
 @pytest.mark.parametrize(("name", "argv", "words"), ROWS, ids=[row[0] for row in ROWS])
 def test_a_mistake_gets_one_line(
     name: str, argv: Callable[[Path], list[str]], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch, shared: Path,
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest,
 ) -> None:  # fmt: skip
     monkeypatch.setenv("RELAYBENCH_DATA", str(tmp_path / "data"))
     args = argv(tmp_path)
-    data = ["--data", str(shared / "data" / "workbench")] if args[:1] in (["score"], ["replay"]) else []
+    needs_data = args[:2] in (["score", "workbench"], ["replay", "workbench"])
+    data = ["--data", str(request.getfixturevalue("shared") / "data" / "workbench")] if needs_data else []
     code = main([*args, *data])
     error = capsys.readouterr().err
     assert code == 2, error
@@ -133,4 +158,5 @@ def test_the_installed_command_prints_no_traceback() -> None:
         capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
     )  # fmt: skip
     assert done.returncode == 2
-    assert done.stderr.startswith("relaybench: ") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("relaybench: ")
+    assert done.stderr.count("\n") == 1

@@ -1,5 +1,6 @@
 """docs/extending.md: every block runs, and the three examples work together."""
 
+import os
 import re
 import subprocess
 import sys
@@ -13,5 +14,6 @@ def test_the_examples_on_the_page_run(tmp_path: Path) -> None:
     assert len(blocks) == 4
     script = tmp_path / "page.py"
     script.write_text("\n".join(blocks))
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(PAGE.parents[1])}
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False, env=environment)
     assert done.stdout == "{'contextflow': [True, True, True], 'mas': [True, True, True]}\n", done.stderr

@@ -7,8 +7,10 @@ the bytes should be is for the caller to check. Broken connections and 429/5xx a
 from __future__ import annotations
 
 import os
+import ssl
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -57,12 +59,18 @@ def _stream(address: str, target: Path) -> None:
     # identity: the promised length is then that of the file, and a short answer is an error of the transport
     headers = {"Accept-Encoding": "identity", "User-Agent": "relaybench"}
     with (
-        httpx.stream("GET", address, headers=headers, follow_redirects=True, timeout=60.0) as response,
+        httpx.stream("GET", address, headers=headers, follow_redirects=True, timeout=60.0, verify=_trust()) as response,
         target.open("wb") as out,
     ):
         response.raise_for_status()
         for chunk in response.iter_bytes(CHUNK_BYTES):
             out.write(chunk)
+
+
+@cache
+def _trust() -> ssl.SSLContext:
+    """The certificates to trust; reading them takes longer than a small file, so it is done once."""
+    return httpx.create_ssl_context()
 
 
 def _passing(error: httpx.HTTPError) -> bool:

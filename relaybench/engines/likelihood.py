@@ -24,7 +24,7 @@ def log_likelihoods(
     model: Any, prefixes: PrefixCache, requests: Sequence[ScoreRequest], batch_size: int
 ) -> list[Logprobs]:
     """One tuple of nats a request, one number a target token. All requests use one adapter."""
-    answers: dict[int, Logprobs] = {i: () for i in range(len(requests))}
+    answers: dict[int, Logprobs] = dict.fromkeys(range(len(requests)), ())
     asked = sorted((tuple(r.context), i) for i, r in enumerate(requests) if r.target)
     adapter = requests[0].adapter if requests else None
     before: Prefix | None = None

@@ -6,7 +6,7 @@ accounted for in exactly the same way.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from zlib import crc32
 
 from relaybench.engines.base import ContextFull, Engine, Generation, Request
@@ -23,7 +23,7 @@ class Model:
     """An engine bound to what one episode asks of it."""
 
     engine: Engine
-    decoding: Decoding = Decoding()
+    decoding: Decoding = field(default_factory=Decoding)
     seed: int = 0
     adapter: str | None = None
     affinity: str = ""

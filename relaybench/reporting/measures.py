@@ -7,7 +7,7 @@ with other episodes included. They are disjoint parts, so they add up to `tokens
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -106,24 +106,30 @@ def failed_calls(workers: Iterable[WorkerRecord], relays: Iterable[Relay]) -> li
     return [call for record in (*workers, *relays) for call in record.failed_calls]
 
 
-def incurred(episodes: Iterable[Episode], shared: Mapping[str, Shared], failures: Iterable[Failure] = ()) -> Usage:
-    """What these episodes really took: a rollout or relay that several of them use counts once.
+def incurred(episodes: Sequence[Episode], shared: Mapping[str, Shared], failures: Iterable[Failure] = ()) -> Usage:
+    """What these episodes of one run really took: each rollout and relay stored apart counts once, used or not.
 
     `episodes` have their shared workers back in `workers`; `shared` holds what was stored apart, by its key.
     """
     written = {_mark(entry.relay) for entry in shared.values() if entry.relay is not None}
-    parts: dict[Hashable, Usage] = {}
+    parts = [_paid(part) for entry in shared.values() for part in (entry.worker, entry.relay) if part is not None]
     for episode in episodes:
-        apart = {entry.worker.subtask: key for key in episode.shared if (entry := shared.get(key)) and entry.worker}
-        for worker in episode.workers:
-            owner = apart.get(worker.subtask) or (episode.key, worker.subtask)
-            parts[owner] = worker.usage + total(call.usage for call in worker.failed_calls)
-        for i, relay in enumerate(episode.relays):
-            mark = _mark(relay)
-            where = (episode.task, episode.engine, episode.seed, mark) if mark in written else (episode.key, i)
-            parts[where] = relay.encode_usage + total(call.usage for call in relay.failed_calls)
-    lost = total(call.usage for failure in failures for call in failure.failed_calls)
-    return total(parts.values()) + lost
+        apart = {entry.worker.subtask for key in episode.shared if (entry := shared[key]).worker is not None}
+        parts += [_paid(worker) for worker in episode.workers if worker.subtask not in apart]
+        parts += [_paid(relay) for relay in episode.relays if _mark(relay) not in written]
+    return total(parts) + total(call.usage for failure in failures for call in failure.failed_calls)
+
+
+def used(episodes: Sequence[Episode], shared: Mapping[str, Shared]) -> dict[str, Shared]:
+    """What of `shared` these episodes use."""
+    keys = {key for episode in episodes for key in episode.shared}
+    marks = {_mark(relay) for episode in episodes for relay in episode.relays}
+    return {key: s for key, s in shared.items() if key in keys or (s.relay is not None and _mark(s.relay) in marks)}
+
+
+def _paid(part: WorkerRecord | Relay) -> Usage:
+    usage = part.usage if isinstance(part, WorkerRecord) else part.encode_usage
+    return usage + total(call.usage for call in part.failed_calls)
 
 
 def _mark(relay: Relay) -> Hashable:

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from relaybench.config import SystemConfig
-from relaybench.records import Episode
-from relaybench.reporting.measures import Measures, Price, incurred, price_of
-from relaybench.reporting.pooling import Part, Setting, pool
+from relaybench.records import Episode, Usage, total
+from relaybench.reporting.measures import Measures, Price, incurred, price_of, used
+from relaybench.reporting.pooling import Part, Setting, pool, setting_of
 from relaybench.reporting.statistics import (
     Difference,
     Estimate,
@@ -104,8 +104,7 @@ def _block(part: Part) -> Block:
         systems[episode.system].append(episode)
     reference = next((group for group in systems.values() if group[0].prototype == REFERENCE), None)
     failures = _lasting_failures(part)
-    own = [f for run in part.runs for f in run.failures if f.engine == part.setting.engine]
-    really = incurred(episodes, {k: s for run in part.runs for k, s in run.shared.items()}, own)
+    really = _incurred(part)
     price = _price(part)
     if price is None:
         part.measures = {key: replace(numbers, cost=None) for key, numbers in part.measures.items()}
@@ -126,6 +125,16 @@ def _block(part: Part) -> Block:
         versions=_versions(part.runs),
         notes=[*part.notes, *_progress(part, systems), *(note for run in part.runs for note in run.notes)],
     )
+
+
+def _incurred(part: Part) -> Usage:
+    """What the runs of a block really took, each for itself; of a run with several engines this part's share."""
+    parts = []
+    for run in part.runs:
+        own = [e for e in run.episodes if setting_of(e) == part.setting]
+        apart = run.shared if len(own) == len(run.episodes) else used(own, run.shared)
+        parts.append(incurred(own, apart, (f for f in run.failures if f.engine == part.setting.engine)))
+    return total(parts)
 
 
 def _price(part: Part) -> Price | None:

@@ -55,7 +55,7 @@ class Rollout:
 async def execute(
     plan: Plan, setting: Setting, environment: Environment, only: frozenset[str] | None = None
 ) -> Rollout:
-    """Run `plan` to its end in `environment`, or `only` some of its subtasks. What fails for an outside reason is raised."""
+    """Run `plan`, or `only` some of its subtasks, to its end. Raises what fails for an outside reason."""
     rollout = Rollout(plan)
     observation = await environment.reset()
     running: dict[asyncio.Task[None], str] = {}

@@ -51,7 +51,8 @@ class Forecast(Struct, frozen=True):
 
     def __str__(self) -> str:
         return (
-            f"{self.benchmark}: {self.tasks:,} tasks x {self.systems} systems x {self.engines} engines x {self.seeds} seeds\n"
+            f"{self.benchmark}: {self.tasks:,} tasks x {self.systems} systems x {self.engines} engines "
+            f"x {self.seeds} seeds\n"
             f"episodes  {self.episodes:,} ({self.stored:,} stored, {self.episodes - self.stored:,} to run)\n"
             f"calls     at most {self.calls:,}\n"
             f"tokens    about {_rounded(self.prompt_tokens)} of prompt (before prefix caching), "

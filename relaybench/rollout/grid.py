@@ -76,7 +76,7 @@ class Grid:
         return digest(self._common(task, engine, seed))
 
     def neighbour(self, task: Task) -> Task:
-        """The next task in the benchmark's order, the first after the last: whose relay is misinformation for `task`."""
+        """The next task in the benchmark's order, cyclic: its relay is misinformation for `task`."""
         if len(self.all_tasks) < 2:
             raise UserError("a foreign relay needs another task, and this benchmark has one; remove that system")
         return self.all_tasks[(self._places[task.id] + 1) % len(self.all_tasks)]

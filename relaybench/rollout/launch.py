@@ -42,9 +42,10 @@ def _last_line(config: RunConfig, summary: RunSummary) -> str:
     out = shlex.quote(str(config.out))
     there = summary.stored + summary.done
     head = f"{out}: {there:,} of {summary.planned:,} episodes"
+    table = f"`relaybench report {out}` shows the table"
     again = "the same command with this folder goes on from here"
     if summary.stopped is not None:
         return f"{head}; stopped: {summary.stopped}; {again} (--out {out})"
     if summary.failed:
-        return f"{head}, {summary.failed:,} failed ({out}/failures.jsonl says why); {again}; `relaybench report {out}` shows the table"
-    return f"{head}, {duration(summary.seconds)}; `relaybench report {out}` shows the table"
+        return f"{head}, {summary.failed:,} failed ({out}/failures.jsonl says why); {again}; {table}"
+    return f"{head}, {duration(summary.seconds)}; {table}"

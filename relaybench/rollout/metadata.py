@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from datetime import datetime, timezone
+from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ class Meta(Struct, frozen=True, omit_defaults=True):
 
 def now() -> str:
     """The time in UTC, ISO 8601, to the second."""
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def session() -> Session:
@@ -84,7 +85,8 @@ def previous_meta(folder: Path) -> Meta | None:
     except (FileNotFoundError, NotADirectoryError, msgspec.DecodeError, UnicodeDecodeError):
         return None
     if meta.schema > SCHEMA:
-        raise UserError(f"{folder} was written by a newer relaybench (schema {meta.schema}); upgrade this one (schema {SCHEMA})")
+        newer = f"{folder} was written by a newer relaybench (schema {meta.schema})"
+        raise UserError(f"{newer}; upgrade this one (schema {SCHEMA})")
     return meta
 
 
@@ -111,6 +113,7 @@ def write_config(folder: Path, config: RunConfig, scrubber: Scrubber) -> None:
     replace_file(folder / CONFIG, scrubber.text(text).encode())
 
 
+@cache
 def _versions() -> dict[str, str]:
     found = {"relaybench": relaybench.__version__, "python": platform.python_version()}
     for package in _PACKAGES:
@@ -121,6 +124,7 @@ def _versions() -> dict[str, str]:
     return found
 
 
+@cache
 def _commit() -> str | None:
     source = Path(relaybench.__file__).resolve().parents[1]
     if not (source / ".git").exists():

@@ -84,7 +84,9 @@ class Plan:
         late = [e for e in edges if e.target in started]
         if late:
             raise ValueError(f"a plan cannot add an edge into {late[0].target!r}: that subtask has already started")
-        return replace(self, subtasks=_sorted((*self.subtasks, *subtasks), (*self.edges, *edges)), edges=(*self.edges, *edges))
+        return replace(
+            self, subtasks=_sorted((*self.subtasks, *subtasks), (*self.edges, *edges)), edges=(*self.edges, *edges)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,11 @@ class Roles:
     def joined(self) -> Subtask:
         """One worker with the parts' sub-instructions joined (SAS-plan)."""
         steps = "\n".join(f"{i}. {part.instruction}" for i, part in enumerate(self.parts, 1))
-        return replace(self.whole, id="joined", instruction=f"{self.whole.instruction}\n\nWork through these parts in order:\n{steps}")
+        return replace(
+            self.whole,
+            id="joined",
+            instruction=f"{self.whole.instruction}\n\nWork through these parts in order:\n{steps}",
+        )
 
 
 class Planner(Protocol):

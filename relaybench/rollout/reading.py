@@ -67,9 +67,11 @@ def read_run(path: Path) -> StoredRun:
     whole: dict[str, Episode] = {}
     for line, episode in stored:
         if not set(episode.shared) <= shared.keys():
-            notes.append(f"{path / EPISODES}:{line.number}: its shared rollout is missing; left out, a resume runs it again")
+            notes.append(
+                f"{episodes.path}:{line.number}: its shared rollout is missing; left out, a resume runs it again"
+            )
         elif episode.key in whole:
-            notes.append(f"{path / EPISODES}:{line.number}: key {episode.key} was stored before; the first one counts")
+            notes.append(f"{episodes.path}:{line.number}: key {episode.key} was stored before; the first one counts")
         else:
             whole[episode.key] = rejoin(episode, shared)
     return StoredRun(path, msgspec.to_builtins(meta), config, list(whole.values()), shared, failures, notes)

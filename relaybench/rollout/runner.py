@@ -138,8 +138,8 @@ class Runner:
         except UserError as error:
             self._abort(error)
         except OSError as error:
-            where = self._store.folder
-            self._abort(UserError(f"cannot write to the run folder {where} ({error.strerror}); make room, then run the same command"))
+            cause = f"cannot write to the run folder {self._store.folder} ({error.strerror})"
+            self._abort(UserError(f"{cause}; make room, then run the same command"))
         else:
             self._count(result)
         finally:
@@ -191,8 +191,8 @@ class Runner:
         self._progress.end(result)
         if self._budget.spent:
             self._stop(
-                f"{self._budget.failed} of {self._budget.attempted} episodes failed, which is more than the error budget "
-                f"({self._config.error_budget:.0%}) allows; cause of most: {self._budget.cause()}"
+                f"{self._budget.failed} of {self._budget.attempted} episodes failed, more than the error budget of "
+                f"{self._config.error_budget:.0%} allows; cause of most: {self._budget.cause()}"
             )
 
     def _abort(self, error: UserError) -> None:

@@ -126,8 +126,8 @@ class RunStore:
         if not unusable:
             return False
         append_synced(self.folder / DAMAGED, unusable.values())
-        kept = [line.data + b"\n" for line in scan(reader.path) if isinstance(line, Line) and line.number not in unusable]
-        replace_file(reader.path, b"".join(kept))
+        whole = (line for line in scan(reader.path) if isinstance(line, Line))
+        replace_file(reader.path, b"".join(line.data + b"\n" for line in whole if line.number not in unusable))
         self.notes.append(f"{reader.path}: {len(unusable)} unusable line(s) set aside in {DAMAGED}")
         return True
 
@@ -149,7 +149,7 @@ def open_store(config: RunConfig, benchmark: Benchmark, keys: Collection[str], s
         write_meta(folder, _meta(before, benchmark, len(store.done | set(keys)), shard))
     except OSError as error:
         os.close(lock)
-        raise UserError(f"cannot write to the run folder {folder} ({error.strerror}); name another with --out") from None
+        raise _unwritable(folder, error) from None
     except UserError:
         os.close(lock)
         raise
@@ -179,7 +179,7 @@ def _check_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         there = {path.name for path in folder.iterdir()}
     except OSError as error:
-        raise UserError(f"cannot make the run folder {folder} ({error.strerror}); name another with --out") from None
+        raise _unwritable(folder, error) from None
     if there - {LOCK} and not there & {META, EPISODES}:
         raise UserError(f"{folder} holds other files and is no run folder; name another with --out")
 
@@ -196,10 +196,14 @@ def _lock(folder: Path) -> int:
     try:
         handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise UserError(f"cannot write to the run folder {folder} ({error.strerror}); name another with --out") from None
+        raise _unwritable(folder, error) from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(handle)
-        raise UserError(f"another relaybench is writing {folder}; wait for it, or name another folder with --out") from None
+        raise UserError(f"another relaybench is writing {folder}; wait for it, or name another with --out") from None
     return handle
+
+
+def _unwritable(folder: Path, error: OSError) -> UserError:
+    return UserError(f"cannot write to the run folder {folder} ({error.strerror}); name another with --out")

@@ -46,7 +46,8 @@ async def test_a_prompt_that_does_not_fit_is_context_full() -> None:
 
 
 async def test_trouble_is_raised_instead_of_an_answer() -> None:
-    engine = FakeEngine(lambda request: "x", trouble=lambda request, number: EngineError("500") if number == 0 else None)
+    trouble = lambda request, number: EngineError("500") if number == 0 else None  # noqa: E731
+    engine = FakeEngine(lambda request: "x", trouble=trouble)
     with pytest.raises(EngineError):
         await engine.generate(request())
     assert (await engine.generate(request())).text == "x"

@@ -16,7 +16,9 @@ class Turn(NamedTuple):
     action: list[int]
 
 
-async def plain_loop(benchmark: Benchmark, task: Task, tokenizer: Any, complete: Complete, max_tokens: int) -> list[Turn]:
+async def plain_loop(
+    benchmark: Benchmark, task: Task, tokenizer: Any, complete: Complete, max_tokens: int
+) -> list[Turn]:
     """Roll the roles out one after another in one token list (ChatML), greedy."""
 
     def say(role: str, text: str) -> list[int]:
@@ -42,9 +44,12 @@ async def plain_loop(benchmark: Benchmark, task: Task, tokenizer: Any, complete:
                 break
             done, observation = False, ILL_FORMED
             if action is not None and part.tools is not None and action.tool not in part.tools:
-                observation = f"The tool {action.tool} is not available in your role. Your tools: {', '.join(sorted(part.tools))}."
+                mine = ", ".join(sorted(part.tools))
+                observation = f"The tool {action.tool} is not available in your role. Your tools: {mine}."
             elif action is not None:
-                observation, _, done = (lambda r: (r.observation, r.reward, r.done))(await environment.step(action.text))
+                observation, _, done = (lambda r: (r.observation, r.reward, r.done))(
+                    await environment.step(action.text)
+                )
             ids += say("user", observation)
             if done:
                 return turns

@@ -61,7 +61,9 @@ def turns_of(rollout: Rollout) -> list[Turn]:
     for message in messages:
         assert message.token_ids is not None
         if message.role == "assistant":
-            turns.append(Turn(ids + list(message.token_ids[: message.template]), list(message.token_ids[message.template :])))
+            turns.append(
+                Turn(ids + list(message.token_ids[: message.template]), list(message.token_ids[message.template :]))
+            )
         ids = ids + list(message.token_ids)
     return turns
 
@@ -109,7 +111,9 @@ async def test_contextflow_equals_the_plain_loop_on_transformers(which: str, smo
     folder, tokenizer, model = smollm2
     from relaybench.engines.transformers import TransformersEngine
 
-    engine = TransformersEngine(TransformersConfig(kind="transformers", model=str(folder), dtype="float32", device="cpu"))
+    engine = TransformersEngine(
+        TransformersConfig(kind="transformers", model=str(folder), dtype="float32", device="cpu")
+    )
     await engine.start()
     try:
         for task in tasks:
@@ -125,7 +129,9 @@ def server(folder: str) -> OpenAIConfig:
     url = os.environ.get("RELAYBENCH_VLLM_URL")
     if not url:
         pytest.skip("no vLLM server: RELAYBENCH_VLLM_URL is not set (scripts/test --vllm sets it)")
-    return OpenAIConfig(kind="openai", base_url=url, model=os.environ.get("RELAYBENCH_VLLM_MODEL", folder), tokenizer=folder)
+    return OpenAIConfig(
+        kind="openai", base_url=url, model=os.environ.get("RELAYBENCH_VLLM_MODEL", folder), tokenizer=folder
+    )
 
 
 def asked(config: OpenAIConfig) -> Complete:
@@ -176,7 +182,9 @@ def differences(alone: list[list[Turn]], together: list[list[Turn]], again: list
         "tokens": sum(len(a.action) for a, _ in pairs),
         "differ_together": sum(_differ(a.action, b.action) for a, b in pairs),
         "noise_tokens": sum(len(turn.action) for turns in alone for turn in turns),
-        "noise_floor": sum(_differ(t.action, ids) for t, ids in zip([t for ts in alone for t in ts], again, strict=True)),
+        "noise_floor": sum(
+            _differ(t.action, ids) for t, ids in zip([t for ts in alone for t in ts], again, strict=True)
+        ),
     }
 
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from relaybench.records import FailedCall, Relay, Shared, Usage
-from relaybench.reporting.measures import Price, incurred, measure, price_of
+from relaybench.reporting.measures import Price, incurred, measure, price_of, used
 from tests.reporting.made import ANSWERING, READING, WRITING, episode, failure, reader, relay, writer
 
 
@@ -86,6 +86,13 @@ def test_without_sharing_incurred_is_logical():
         replace(whole(shared=(), relays=(relay("report@1"),)), key="b"),
     ]
     assert incurred(pair, {}).total_tokens == sum(measure(e).tokens for e in pair)
+
+
+def test_what_is_stored_apart_is_incurred_even_if_no_episode_here_uses_it():
+    """A foreign relay needs the upstream rollout of another task."""
+    shared = {"up/t1/0": Shared("up/t1/0", worker=reader("t1")), "up/t7/0": Shared("up/t7/0", worker=reader("t7"))}
+    assert incurred([whole()], shared).total_tokens == 2 * READING.total_tokens + ANSWERING.total_tokens
+    assert list(used([whole()], shared)) == ["up/t1/0"]
 
 
 def test_failures_are_incurred():

@@ -74,13 +74,23 @@ def test_another_revision_changes_every_key() -> None:
 
 
 def test_each_relay_setting_has_its_own_key() -> None:
-    losses: list[dict[str, Any]] = [{"drop": ["a"]}, {"drop": ["b"]}, {"mask": ["a"]}, {"cut": 3}, {"cut": 4}, {"foreign": True}]
+    losses: list[dict[str, Any]] = [
+        {"drop": ["a"]},
+        {"drop": ["b"]},
+        {"mask": ["a"]},
+        {"cut": 3},
+        {"cut": 4},
+        {"foreign": True},
+    ]
     systems = [{"prototype": "mas", "relay": {"encoder": "report", "loss": loss}} for loss in losses]
     assert len(keys(systems=[REPORT, *systems])) == 4 * 7
 
 
 def test_two_names_for_the_same_episode_are_refused() -> None:
-    engines = [{"kind": "openai", "model": "fake"}, {"kind": "openai", "model": "fake", "name": "b", "base_url": "http://b/v1"}]
+    engines = [
+        {"kind": "openai", "model": "fake"},
+        {"kind": "openai", "model": "fake", "name": "b", "base_url": "http://b/v1"},
+    ]
     with pytest.raises(UserError, match="the same episode"):
         grid(engines=engines)
 
@@ -114,7 +124,7 @@ def test_a_foreign_relay_needs_another_task() -> None:
 
 
 def test_the_forecast_counts_shared_rollouts_and_written_relays_once() -> None:
-    """Per task: SAS 6 steps; one shared reader 3; five writers at 3 (contextflow, report, drop, oracle, none); one report."""
+    """A task: SAS 6 steps, the shared reader 3, its report 1, and 3 for the writer of each other system."""
     systems = [system for system in SYSTEMS if system is not FOREIGN]
     told = forecast(grid(systems=systems), stored=())
     assert told.episodes == 24

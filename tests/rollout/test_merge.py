@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import msgspec
@@ -5,11 +6,11 @@ import pytest
 
 from relaybench.engines.fake import FakeEngine
 from relaybench.errors import UserError
-from relaybench.records import Shared, WorkerRecord
+from relaybench.records import Score, Shared, WorkerRecord
 from relaybench.rollout.grid import Shard
 from relaybench.rollout.merge import merge
 from relaybench.rollout.reading import EPISODES, SHARED
-from relaybench.rollout.store import read_run
+from relaybench.rollout.store import StoredRun, read_run
 
 from .toy import Toy, play, run_toy, toy_config
 
@@ -20,15 +21,19 @@ async def sharded(folder: Path) -> list[Path]:
     return [folder / "s1", folder / "s2"]
 
 
+def outcomes(run: StoredRun) -> dict[str, tuple[Score, int]]:
+    return {episode.key: (episode.score, len(episode.workers)) for episode in run.episodes}
+
+
 async def test_shards_merged_are_the_whole_run(tmp_path: Path) -> None:
     await run_toy(toy_config(tmp_path / "whole"), benchmark=Toy(3))
     line = merge(tmp_path / "joint", await sharded(tmp_path))
     whole, joint = read_run(tmp_path / "whole"), read_run(tmp_path / "joint")
-    assert {e.key: (e.score, len(e.workers)) for e in joint.episodes} == {e.key: (e.score, len(e.workers)) for e in whole.episodes}
+    assert outcomes(joint) == outcomes(whole)
     assert joint.notes == []
     assert joint.meta["planned"] == len(whole.episodes) == 21
     assert "21 episodes from 2 runs" in line
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+    assert {name for name in os.listdir(tmp_path) if name.startswith(".")} == set()  # noqa: PTH208
 
 
 async def test_a_merged_folder_can_be_resumed(tmp_path: Path) -> None:

@@ -8,14 +8,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from relaybench.engines.base import EngineError, Request
-from relaybench.engines.fake import FakeEngine
-from relaybench.records import FailedCall
+from relaybench.engines.fake import FakeEngine, Trouble
+from relaybench.records import Episode, FailedCall, Failure
 from relaybench.rollout.grid import Grid
+from relaybench.rollout.progress import Progress
 from relaybench.rollout.store import read_run
 
 from .toy import Toy, play, run_toy, toy_config
@@ -74,14 +76,23 @@ def test_killed_at_ten_random_moments_it_ends_with_the_keys_of_an_undisturbed_ru
     assert run.failures == []
 
 
+def after(calls: int, reached: asyncio.Event) -> Trouble:
+    """No trouble: says when so many calls were made."""
+
+    def count(request: Request, number: int) -> None:
+        if number >= calls:
+            reached.set()
+
+    return count
+
+
 async def test_an_interrupted_writer_loses_only_what_was_in_flight(tmp_path: Path) -> None:
     """The same without processes: the run is dropped at every possible number of calls."""
     config = toy_config(tmp_path / "run", concurrency=3)
     for calls in range(0, 40, 4):
-        engine = FakeEngine(play, latency=0.001)
-        run = asyncio.create_task(run_toy(config, engine, Toy(TASKS)))
-        while engine.calls < calls and not run.done():
-            await asyncio.sleep(0.001)
+        reached = asyncio.Event()
+        run = asyncio.create_task(run_toy(config, FakeEngine(play, trouble=after(calls, reached)), Toy(TASKS)))
+        await asyncio.wait([run, asyncio.create_task(reached.wait())], return_when=asyncio.FIRST_COMPLETED)
         run.cancel()
         await asyncio.gather(run, return_exceptions=True)
         if (tmp_path / "run/episodes.jsonl").exists():
@@ -89,6 +100,55 @@ async def test_an_interrupted_writer_loses_only_what_was_in_flight(tmp_path: Pat
     await run_toy(config, benchmark=Toy(TASKS))
     assert set(stored_keys(tmp_path / "run")) == planned()
     assert set(stored_keys(tmp_path / "run").values()) == {1}
+
+
+class AfterThree(Progress):
+    """Calls `act` once three episodes are done."""
+
+    def __init__(self, act: Callable[[], None]) -> None:
+        super().__init__()
+        self.act = act
+
+    def end(self, result: Episode | Failure) -> None:
+        super().end(result)
+        if self.ended == 3:
+            self.act()
+
+
+@pytest.mark.parametrize("trouble", ["answers 500s", "hangs", "refuses", "stops"])
+async def test_with_a_real_client_and_a_server_in_trouble(tmp_path: Path, trouble: str) -> None:
+    """The server's replies mean nothing to the toy, so every worker spends its steps; the keys are what counts."""
+    from engines.openai_server import FakeServer, Says, error
+
+    from relaybench.engines.openai import OpenAIEngine
+
+    says = {"answers 500s": error(500, "out of order"), "hangs": Says(hang=True), "refuses": error(429, "busy")}
+
+    async def attempt(server: FakeServer, progress: Progress | None = None) -> int:
+        engine = {"kind": "openai", "model": "tiny-chat", "base_url": server.url, "call_timeout": 1.0, "max_retries": 0}
+        config = toy_config(tmp_path / "run", engines=[engine], concurrency=2)
+        return (await run_toy(config, OpenAIEngine(config.engines[0]), progress=progress)).exit_code
+
+    async with FakeServer() as server:
+
+        def act() -> None:
+            if trouble == "stops":
+                stopping.append(asyncio.create_task(server._server.close()))
+            else:
+                server.always = says[trouble]
+
+        stopping: list[asyncio.Task[None]] = []
+        assert await attempt(server, AfterThree(act)) == 1
+        await asyncio.gather(*stopping)
+    before = read_run(tmp_path / "run")
+    assert 3 <= len(before.episodes) < 28
+    assert {failure.kind for failure in before.failures} == {"engine"}
+    async with FakeServer() as server:  # started again, elsewhere: where a model is served is no part of the key
+        assert await attempt(server) == 0
+    run = read_run(tmp_path / "run")
+    assert (len(run.episodes), run.notes, run.open_failures) == (28, [], [])
+    assert set(stored_keys(tmp_path / "run").values()) == {1}
+    assert {e.key for e in before.episodes} <= {e.key for e in run.episodes}
 
 
 @pytest.mark.parametrize("kind", ["500 Internal Server Error", "connection refused", "hang"])

@@ -243,7 +243,9 @@ class Interrupting(Progress):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_a_signal_ends_the_run_cleanly_and_the_same_command_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+async def test_a_signal_ends_the_run_cleanly_and_the_same_command_goes_on(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     config = toy_config(tmp_path / "run", concurrency=2)
     before = Notebook.opened - Notebook.closed
     summary = await run_toy(config, FakeEngine(play, latency=0.005), progress=Interrupting(number))

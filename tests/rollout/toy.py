@@ -82,7 +82,9 @@ class Toy:
     revision = "toy-1"
 
     def __init__(self, tasks: int = 4) -> None:
-        self._tasks = [Task(f"toy-{i}", f"Write down the value of box {i}.", "box", {"value": f"v{i}"}) for i in range(tasks)]
+        self._tasks = [
+            Task(f"toy-{i}", f"Write down the value of box {i}.", "box", {"value": f"v{i}"}) for i in range(tasks)
+        ]
 
     def tasks(self) -> Sequence[Task]:
         return self._tasks

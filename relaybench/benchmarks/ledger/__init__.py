@@ -15,7 +15,7 @@ from relaybench.benchmarks.ledger.roles import roles
 from relaybench.config import LedgerConfig
 from relaybench.rollout.plan import Roles
 
-__all__ = ["Ledger"]
+__all__ = ["Ledger", "describe"]
 
 
 class Ledger:

@@ -33,8 +33,8 @@ def _read(text: str) -> datetime | None:
     if _PLAIN.fullmatch(text):
         try:
             return datetime.fromisoformat(text)
-        except ValueError:
-            pass  # such as month 13: the loose reader below may swap day and month
+        except ValueError as error:
+            raise DateParseError(f"{error}: {text}") from error
     return _read_loosely(text)
 
 

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from relaybench.benchmarks.ledger import Ledger
+from relaybench.benchmarks.ledger import Ledger, describe
 from relaybench.benchmarks.ledger.generate import FIELDS, ask, make_sheet, make_task, revision, sheet_of
 from relaybench.benchmarks.ledger.truth import p_asked
 from relaybench.config import LedgerConfig
@@ -35,7 +35,7 @@ def test_more_tasks_leave_the_earlier_ones_as_they_were():
     assert len({task.id for task in many.tasks()}) == 50
 
 
-@pytest.mark.parametrize("setting", EVERY, ids=repr)
+@pytest.mark.parametrize("setting", EVERY, ids=describe)
 def test_the_asked_registers_stand_in_the_ledger_once_and_as_they_are(setting):
     for index in range(10):
         sheet = sheet_of(make_task(setting, index))
@@ -77,7 +77,7 @@ def test_values_are_uniform_and_key_noise_moves_the_stated_share():
     assert all(abs(n / len(changed) - 1 / 8) < 0.04 for n in others.values())
 
 
-@pytest.mark.parametrize("setting", [dials(fields=4, skew=1.0, asked=2), dials(fields=3, skew=0.0, asked=1)], ids=repr)
+@pytest.mark.parametrize("setting", [dials(fields=4, skew=1.0, asked=2), dials(fields=3, skew=0.0, asked=1)], ids=describe)
 def test_fields_are_asked_as_often_as_the_truth_says(setting):
     rng = Random(0)
     drawn = Counter(field for _ in range(4000) for field in ask(setting, rng))

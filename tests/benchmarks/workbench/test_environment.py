@@ -68,7 +68,7 @@ async def test_results_and_failures_are_observations(data: Path) -> None:
         'email.get_email_information_by_id(email_id="00000001", field="subject")',
         'company_directory.find_email_address("bo")',
         'email.delete_email(id="1")',
-        "email.remove_email()",
+        "email.delete_mail()",
         "email.delete_email(email_id=mail_id)",
         "email.delete_email('1', '2', '3')",
         'customer_relationship_manager.search_customers(customer_name="Cy")',
@@ -77,7 +77,7 @@ async def test_results_and_failures_are_observations(data: Path) -> None:
     assert seen[1] == '["bo.ray@atlas.com"]'
     assert seen[2].startswith("TypeError: ")
     assert seen[2].endswith("email.delete_email takes email_id.")
-    assert seen[3] == "There is no tool email.remove_email; did you mean 'email.delete_email'?"
+    assert seen[3] == "There is no tool email.delete_mail; did you mean 'email.delete_email'?"
     assert seen[4].startswith("NameError")
     assert seen[5].startswith("TypeError")
     assert '"notes":null' in seen[6]

@@ -9,7 +9,6 @@ from relaybench.benchmarks.workbench.timestamps import DateParseError, at_or_bef
 READ = {
     "2023-12-01": "2023-12-01 00:00:00",
     "2023-12-01T09:00:00Z": "2023-12-01 09:00:00+00:00",
-    "2023-13-01": "2023-01-13 00:00:00",
     "27/11/2023": "2023-11-27 00:00:00",
     "November 27": "0001-11-27 00:00:00",
     "Dec 2023": "2023-12-01 00:00:00",
@@ -23,7 +22,7 @@ def test_model_written_dates_are_read_as_pandas_reads_them(text: str, moment: st
     assert str(parse(text)) == moment
 
 
-@pytest.mark.parametrize("text", ["None", "tomorrow", "Friday", "next Friday", "2023-11-31", "24:00:00"])
+@pytest.mark.parametrize("text", ["None", "tomorrow", "Friday", "next Friday", "2023-11-31", "2023-13-01", "24:00:00"])
 def test_what_is_no_date_raises_as_in_official_traces(text: str) -> None:
     with pytest.raises(DateParseError):
         parse(text)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from relaybench.config import check, load_config
+from relaybench.configfile import check, load_config
 from relaybench.errors import UserError
 
 GOOD: dict[str, Any] = {
@@ -38,11 +38,17 @@ def test_a_good_config_has_labels_for_its_systems() -> None:
         ({"benchmark": {"name": "legder"}}, "unknown name 'legder' under benchmark; did you mean 'ledger'?"),
         ({"benchmark": {"name": "ledger", "taks": 3}}, "unknown key 'taks' under benchmark; did you mean 'tasks'?"),
         ({"benchmark": {"tasks": 3}}, "'name' is missing under benchmark"),
-        ({"engines": [{"kind": "opnai", "model": "x"}]}, "unknown kind 'opnai' under engines[0]; did you mean 'openai'?"),
+        (
+            {"engines": [{"kind": "opnai", "model": "x"}]},
+            "unknown kind 'opnai' under engines[0]; did you mean 'openai'?",
+        ),
         ({"engines": [{"kind": "openai"}]}, "'model' is missing under engines[0]"),
         ({"engines": [{"kind": "openai", "model": "x", "base_ulr": "y"}]}, "did you mean 'base_url'?"),
         ({"systems": [{"protoype": "sas"}]}, "unknown key 'protoype' under systems[0]; did you mean 'prototype'?"),
-        ({"systems": [{"prototype": "sass"}]}, "unknown value 'sass' for 'prototype' under systems[0]; did you mean 'sas'?"),
+        (
+            {"systems": [{"prototype": "sass"}]},
+            "unknown value 'sass' for 'prototype' under systems[0]; did you mean 'sas'?",
+        ),
         ({"systems": [{"prototype": "mas"}]}, "'mas' needs relay; add relay"),
         ({"systems": [{"prototype": "sas", "relay": {"encoder": "report"}}]}, "takes no relay"),
         ({"systems": [{"prototype": "mas", "relay": {"encoder": "truncate"}}]}, "truncate needs 'tokens'"),
@@ -68,7 +74,8 @@ def test_overrides_reach_any_key(tmp_path: Path) -> None:
     )
     config = load_config(path, ["engine.model=b", "benchmark.records=9", "decoding.temperature=0.5", "seeds=[1,2]"])
     assert config.engines[0].model == "b"
-    assert config.benchmark.name == "ledger" and config.benchmark.records == 9
+    assert config.benchmark.name == "ledger"
+    assert config.benchmark.records == 9
     assert config.seeds == [1, 2]
     for bad in ("engines.7.model=b", "limit", "engines.x.model=b", "limit.x=3"):
         with pytest.raises(UserError):

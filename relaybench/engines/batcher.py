@@ -43,7 +43,10 @@ class ScoreCall:
 class Decoding(Protocol):
     """What the batcher drives (decoding.py)."""
 
-    running: Sequence[Any]
+    @property
+    def running(self) -> list[Any]:
+        """What has begun and not ended."""
+        ...
 
     def takes(self, request: Request) -> bool:
         """Whether a call can join what runs."""

@@ -60,13 +60,17 @@ class CausalModel:
             raise UserError("adapters need the package peft; run `scripts/install train`")
         if not (folder / "adapter_config.json").is_file():
             raise UserError(f"{folder} is not an adapter folder (no adapter_config.json); name the one that PEFT saved")
-        probe = torch.tensor([self.chat.encode("The quick brown fox jumps over the lazy dog.")], device=self.model.device)
+        probe = torch.tensor(
+            [self.chat.encode("The quick brown fox jumps over the lazy dog.")], device=self.model.device
+        )
         with torch.no_grad():
             plain = self.model(input_ids=probe).logits
             try:
                 self.model.load_adapter(str(folder), adapter_name=_SLOT)
             except (ValueError, RuntimeError, KeyError, OSError) as error:
-                raise UserError(f"adapter {folder} does not fit the model: {_line(error)}; train it on this model") from None
+                raise UserError(
+                    f"adapter {folder} does not fit the model: {_line(error)}; train it on this model"
+                ) from None
             self.model.eval()
             changed = self.model(input_ids=probe).logits
         if torch.equal(plain, changed):
@@ -103,7 +107,7 @@ def _load(config: TransformersConfig) -> tuple[Any, Any]:
         return model.to(device).eval(), tokenizer
     except (OSError, ValueError) as error:
         raise UserError(
-            f"model '{config.model}' cannot be loaded: {_line(error)}; name a model folder, or a hub name that is reachable"
+            f"model '{config.model}' cannot be loaded: {_line(error)}; name a folder, or a hub name that is reachable"
         ) from None
     except (RuntimeError, AssertionError) as error:
         raise UserError(f"device '{device}' cannot hold '{config.model}': {_line(error)}; set device: cpu") from None

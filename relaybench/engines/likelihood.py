@@ -14,8 +14,8 @@ from typing import Any
 import torch
 
 from relaybench.engines.base import ScoreRequest
-from relaybench.engines.prefixes import PrefixCache
-from relaybench.engines.rows import Prefix, Rows
+from relaybench.engines.prefixes import Prefix, PrefixCache
+from relaybench.engines.rows import Rows
 
 Logprobs = tuple[float, ...]
 
@@ -40,7 +40,9 @@ def log_likelihoods(
     return [answers[i] for i in range(len(requests))]
 
 
-def _longest(before: Prefix | None, stored: Prefix | None, shared: int, context: Sequence[int]) -> tuple[Prefix | None, int]:
+def _longest(
+    before: Prefix | None, stored: Prefix | None, shared: int, context: Sequence[int]
+) -> tuple[Prefix | None, int]:
     """The better of two known prefixes, and how many tokens of `context` it spares (never the last one)."""
     last = 0
     if before is not None:
@@ -53,7 +55,7 @@ def _longest(before: Prefix | None, stored: Prefix | None, shared: int, context:
 def _score(
     model: Any, context: Sequence[int], targets: Sequence[Sequence[int]], known: Prefix | None, length: int
 ) -> tuple[list[Logprobs], Prefix]:
-    """Score `targets` after one context, of which `known` holds the first `length` tokens; and a prefix for the next."""
+    """Score `targets` after one context, of which `known` holds `length` tokens; and a prefix for the next."""
     if len(targets) > 1 and length < len(context) - 1:
         alone = Rows(model, 1)
         alone.add(known, length)

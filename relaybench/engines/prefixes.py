@@ -9,14 +9,21 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relaybench.engines.rows import Prefix
-
 _Key = tuple[str | None, tuple[int, ...]]
 _Ids = NDArray[np.int64]
+
+
+class Prefix(NamedTuple):
+    """Token ids, and the keys and values that stand for them."""
+
+    token_ids: tuple[int, ...]
+    layers: list[tuple[Any, Any]]
+    """Per layer two tensors of shape (tokens, heads, head size)."""
 
 
 class PrefixCache:

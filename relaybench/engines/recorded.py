@@ -108,7 +108,9 @@ class RecordedChat:
             digest = after(digest, earlier)
         found = self._transcript.extensions.get(after(digest, message))
         if found is None:
-            raise UserError(f"the recorded run never added this {message.role} message: {message.content[:60]!r}; {_MEND}")
+            raise UserError(
+                f"the recorded run never added this {message.role} message: {message.content[:60]!r}; {_MEND}"
+            )
         return found
 
     def encode(self, text: str) -> tuple[int, ...]:

@@ -2,26 +2,21 @@
 
 Row i keeps its keys and values left-aligned in a shared buffer and may join, leave or grow without the others being
 moved. There is no padding between a row's tokens, so positions are plain counts, and a mask hides only what lies
-beyond a row's own length. `Prefix` is the state of one sequence taken out of (or put into) a row.
+beyond a row's own length. A `Prefix` is what one row holds, taken out of it or put into it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
 from transformers.cache_utils import Cache, CacheLayerMixin
 
+from relaybench.engines.prefixes import Prefix
+
 _GRAIN = 128  # buffers grow by this many columns
-
-
-class Prefix(NamedTuple):
-    """Token ids and the keys and values that stand for them: per layer a pair of (tokens, heads, head size)."""
-
-    token_ids: tuple[int, ...]
-    layers: list[tuple[Tensor, Tensor]]
 
 
 class Rows:
@@ -103,6 +98,8 @@ class _Buffer(CacheLayerMixin):  # type: ignore[misc]
     """The keys and values of one layer: (rows, columns, heads, head size), grown as needed."""
 
     is_sliding = False
+    keys: Any  # a tensor, or None before the first use and after `free`
+    values: Any
 
     def __init__(self, rows: Rows, size: int) -> None:
         super().__init__()

@@ -155,7 +155,8 @@ def _said(message: Message, worker: WorkerRecord, first: bool) -> Generation:
 
 
 def _bill(relay: Relay) -> tuple[object, ...]:
-    """What a relay and the lossy ones made from it share: its request, and what writing it cost (seconds tell tasks apart)."""
+    """What a relay and the lossy ones made from it share: its request, and what writing it cost (seconds tell tasks
+    apart)."""
     asked = relay.asked.content if relay.asked is not None else None
     return relay.sources, relay.to, asked, msgspec.structs.astuple(relay.encode_usage)
 
@@ -184,7 +185,9 @@ def _of_one_model(episodes: list[Episode], folder: Path, model: str | None) -> l
     if model is not None:
         chosen = [e for e in episodes if model in (e.model, e.engine)]
         if not chosen:
-            raise UserError(f"{folder} has no episodes of '{model}'{nearest(model, names) or '; it has: ' + ', '.join(names)}")
+            raise UserError(
+                f"{folder} has no episodes of '{model}'{nearest(model, names) or '; it has: ' + ', '.join(names)}"
+            )
         return chosen
     if len({(e.model, e.engine) for e in episodes}) > 1:
         raise UserError(f"{folder} holds several models ({', '.join(names)}); name one with 'model'")

@@ -103,7 +103,8 @@ def measure(episode: Episode, failures: Iterable[Failure] = (), price: Price | N
 
 def failed_calls(workers: Iterable[WorkerRecord], relays: Iterable[Relay]) -> list[FailedCall]:
     """Every attempt that failed within these rollouts and relays."""
-    return [call for record in (*workers, *relays) for call in record.failed_calls]
+    records: list[WorkerRecord | Relay] = [*workers, *relays]
+    return [call for record in records for call in record.failed_calls]
 
 
 def incurred(episodes: Sequence[Episode], shared: Mapping[str, Shared], failures: Iterable[Failure] = ()) -> Usage:
@@ -112,7 +113,8 @@ def incurred(episodes: Sequence[Episode], shared: Mapping[str, Shared], failures
     `episodes` have their shared workers back in `workers`; `shared` holds what was stored apart, by its key.
     """
     written = {_mark(entry.relay) for entry in shared.values() if entry.relay is not None}
-    parts = [_paid(part) for entry in shared.values() for part in (entry.worker, entry.relay) if part is not None]
+    parts = [_paid(entry.worker) for entry in shared.values() if entry.worker is not None]
+    parts += [_paid(entry.relay) for entry in shared.values() if entry.relay is not None]
     for episode in episodes:
         apart = {entry.worker.subtask for key in episode.shared if (entry := shared[key]).worker is not None}
         parts += [_paid(worker) for worker in episode.workers if worker.subtask not in apart]

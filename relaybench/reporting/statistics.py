@@ -74,12 +74,18 @@ def success_rate(cells: Cells) -> Estimate:
     means = np.array(list(task_means(cells).values()))
     if len(means) == len(cells):
         return proportion(int(means.sum()), len(means))
-    if np.ptp(means) > 0:
-        return mean(means)
-    # A bootstrap of equal values has no width, though few tasks say little: what Wilson allows one more task to do.
-    slack = _unseen_share(len(means))
-    value = float(means[0])
-    return Estimate(value, max(0.0, value - slack), min(1.0, value + slack), len(means))
+    return share(mean(means))
+
+
+def share(estimate: Estimate) -> Estimate:
+    """A mean of numbers in [0, 1] whose interval has no width because all tasks gave the same, widened.
+
+    Few equal tasks say little of the next one: as many as Wilson allows may be of a kind that none of them showed.
+    """
+    if not estimate.n or (estimate.low is not None and estimate.low != estimate.high):
+        return estimate
+    slack = _unseen_share(estimate.n)
+    return Estimate(estimate.value, max(0.0, estimate.value - slack), min(1.0, estimate.value + slack), estimate.n)
 
 
 def mean(values: ArrayLike) -> Estimate:
@@ -170,7 +176,7 @@ def pass_rate(cells: Cells, k: int) -> Estimate | None:
     for (task, _), value in cells.items():
         trials.setdefault(task, []).append(value)
     rates = [pass_at_k(int(sum(v)), len(v), k) for v in trials.values() if len(v) >= k]
-    return mean(rates) if rates else None
+    return share(mean(rates)) if rates else None
 
 
 def _estimate(total: float, n: int, draws: NDArray[np.float64]) -> Estimate:

@@ -26,6 +26,7 @@ from relaybench.reporting.statistics import (
     paired,
     pass_rate,
     proportion,
+    share,
     success_rate,
     task_means,
 )
@@ -181,7 +182,12 @@ def _means(group: Sequence[Episode], numbers: Sequence[Measures]) -> dict[str, E
     tasks = list(dict.fromkeys(e.task for e in group))
     by_task = [task_means(cells) for cells in columns.values()]
     matrix = np.array([[values.get(task, np.nan) for values in by_task] for task in tasks])
-    return dict(zip(columns, means(matrix), strict=True))
+    found = dict(zip(columns, means(matrix), strict=True))
+    return {name: share(estimate) if _is_share(name, estimate) else estimate for name, estimate in found.items()}
+
+
+def _is_share(name: str, estimate: Estimate) -> bool:
+    return name in ("reward", "missing") and 0.0 <= estimate.value <= 1.0
 
 
 def figures(episode: Episode, measures: Measures) -> dict[str, float | None]:

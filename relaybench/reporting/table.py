@@ -1,6 +1,6 @@
 """The table: blocks written for a terminal (at most 120 columns) or as Markdown.
 
-Each block has a header that says what the numbers belong to, a table of outcomes, one of what episodes took and
+Each block has a header that says what the numbers belong to, a table of outcomes, one of what episodes took, one of
 what went wrong (columns where nothing happened are named below instead), and footnotes that say how to read it.
 """
 
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from io import StringIO
+from itertools import accumulate
+from textwrap import fill
 
 from rich.console import Console
 from rich.table import Table
@@ -17,7 +19,12 @@ from relaybench.reporting.statistics import Estimate
 from relaybench.reporting.summary import Block, Row
 
 WIDTH = 120
+GAP = 2
+NAME_WIDTH = 26
+"""A system's name gets this much room before it wraps."""
 MARK = "†"
+
+EMPTY = ("0", words.NOTHING)
 
 Column = tuple[str, Callable[[Row], str]]
 Grid = list[list[str]]
@@ -44,13 +51,26 @@ def heading(block: Block) -> str:
 
 
 def render(grid: Grid) -> str:
-    """A grid for a terminal: the first column to the left, all others to the right."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for i, name in enumerate(grid[0]):
-        table.add_column(name, justify="left" if i == 0 else "right", overflow="fold")
+    """A grid for a terminal: names to the left, figures to the right; what does not fit beside goes below.
+
+    Only names and headings wrap, figures never do.
+    """
+    widths = _narrowest(grid)
+    fitting = max(2, sum(end - GAP <= WIDTH for end in accumulate(width + GAP for width in widths)))
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
+    for i, name in enumerate(grid[0][:fitting]):
+        table.add_column(name, justify="left" if i == 0 else "right", overflow="fold", min_width=widths[i])
     for row in grid[1:]:
-        table.add_row(*row)
-    return draw(table)
+        table.add_row(*row[:fitting])
+    rest = [[row[0], *row[fitting:]] for row in grid]
+    return draw(table) if fitting == len(widths) else f"{draw(table)}\n\n{render(rest)}"
+
+
+def _narrowest(grid: Grid) -> list[int]:
+    """The least width of each column: figures whole, headings broken at blanks, names within NAME_WIDTH."""
+    longest = [max(map(len, cells), default=0) for cells in zip(*grid[1:], strict=True)]
+    words_of_heading = [max(map(len, name.split())) for name in grid[0]]
+    return [min(longest[0], NAME_WIDTH), *map(max, longest[1:], words_of_heading[1:])]
 
 
 def draw(table: Table) -> str:
@@ -75,44 +95,63 @@ def outcomes(block: Block) -> Grid:
     columns.append(("success", lambda r: words.share(r.success)))
     if block.tasks_with_action not in (None, block.tasks):
         columns.append(("with an action", lambda r: words.share(r.success_with_action)))
-    for k in sorted({k for r in block.rows for k in r.pass_at}):
-        columns.append((f"pass@{k}", lambda r, k=k: words.share(r.pass_at.get(k))))  # type: ignore[misc]
+    most = max((k for r in block.rows for k in r.pass_at), default=0)
+    if most:
+        columns.append((f"pass@{most}", lambda r: words.share(r.pass_at.get(most))))
     columns += [
         ("vs contextflow", lambda r: words.difference(r.difference, r.tasks)),
         ("p", lambda r: words.p_value(r.difference)),
-        ("tokens/episode", lambda r: words.amount(r.means["tokens"])),
+        ("tokens per episode", lambda r: words.amount(r.means["tokens"])),
         ("relay", lambda r: _with_unit(r.means.get("relay_tokens"))),
     ]
     return _grid(columns, block.rows)
 
 
-def costs(block: Block) -> tuple[Grid, list[str]]:
-    """What an episode took and what went wrong, and the columns left out because nothing happened there."""
-    columns: list[Column] = [
-        ("steps", _mean("steps")),
-        ("prompt", _mean("prompt_tokens")),
-        ("cached", _mean("cached_tokens")),
-        ("generated", _mean("generated_tokens")),
-        ("encoder", _mean("encoder_tokens")),
-        ("failed attempts", _mean("failed_tokens")),
-        ("seconds", _mean("seconds")),
-        (f"cost {block.currency or ''}".strip(), _mean("cost")),
-        ("partial", _mean("reward")),
-        ("missing", lambda r: words.share(r.means.get("missing"))),
-        ("ill-formed relays", lambda r: _share_of(r.ill_formed_relays)),
-        ("cut relays", _count("truncated_relays")),
-        ("loss not applied", _count("passed_through")),
-        ("ill-formed actions", _count("ill_formed_actions")),
-        ("forbidden actions", _count("forbidden_actions")),
-        ("cut replies", _count("truncated_replies")),
-        ("context full", _count("context_full")),
-        ("branches", _count("branches")),
-        ("failed calls", _count("failed_calls")),
-        ("failures", lambda r: f"{r.failures:,}"),
-    ]
-    shown = [column for column in columns if any(column[1](row) not in ("0", words.NOTHING) for row in block.rows)]
-    absent = [column[0] for column in columns if column not in shown]
-    return _grid([("per episode", _name), *shown], block.rows), absent
+def costs(block: Block) -> Grid:
+    """What an episode took."""
+    return _grid(
+        [
+            ("per episode", _name),
+            ("steps", _mean("steps")),
+            ("prompt", _mean("prompt_tokens")),
+            ("cached", _mean("cached_tokens")),
+            ("generated", _mean("generated_tokens")),
+            ("encoder", _mean("encoder_tokens")),
+            ("failed attempts", _mean("failed_tokens")),
+            ("seconds", _mean("seconds")),
+            (f"cost {block.currency or ''}".strip(), _mean("cost")),
+            ("partial score", _mean("reward")),
+        ],
+        block.rows,
+    )
+
+
+def mishaps(block: Block) -> Grid:
+    """What went wrong: totals over a row's episodes."""
+    return _grid(
+        [
+            ("mishaps, all episodes", _name),
+            ("missing values", lambda r: words.share(r.means.get("missing"))),
+            ("ill-formed relays", lambda r: _share_of(r.ill_formed_relays)),
+            ("cut relays", _count("truncated_relays")),
+            ("loss not applied", _count("passed_through")),
+            ("ill-formed actions", _count("ill_formed_actions")),
+            ("forbidden actions", _count("forbidden_actions")),
+            ("cut replies", _count("truncated_replies")),
+            ("context full", _count("context_full")),
+            ("branches", _count("branches")),
+            ("failed calls", _count("failed_calls")),
+            ("failures", lambda r: f"{r.failures:,}"),
+        ],
+        block.rows,
+    )
+
+
+def without_empty(grid: Grid) -> tuple[Grid, list[str]]:
+    """The grid without the columns in which nothing happened, and their headings."""
+    kept = [i for i in range(len(grid[0])) if i == 0 or any(row[i] not in EMPTY for row in grid[1:])]
+    absent = [name for i, name in enumerate(grid[0]) if i not in kept]
+    return [[row[i] for i in kept] for row in grid], absent
 
 
 def footnotes(block: Block) -> list[str]:
@@ -153,21 +192,30 @@ def _bill(block: Block) -> str:
 
 
 def _text(block: Block) -> str:
-    took, absent = costs(block)
-    notes = [*footnotes(block), *_left_out(absent)]
-    return "\n".join((heading(block), render(outcomes(block)), "", render(took), "", *(f"  {note}" for note in notes)))
+    grids, absent = _grids(block)
+    notes = [fill(note, WIDTH, initial_indent="  ", subsequent_indent="    ") for note in _notes(block, absent)]
+    return "\n".join((heading(block), "\n\n".join(map(render, grids)), "", *notes))
 
 
 def _markdown(block: Block) -> str:
-    took, absent = costs(block)
-    notes = [*footnotes(block), *_left_out(absent)]
-    tables = (markdown(outcomes(block)), markdown(took))
-    return "\n\n".join((f"**{heading(block)}**", *tables, "\n".join(f"- {note}" for note in notes)))
+    grids, absent = _grids(block)
+    notes = "\n".join(f"- {note}" for note in _notes(block, absent))
+    return "\n\n".join((f"**{heading(block)}**", *map(markdown, grids), notes))
 
 
-def _left_out(absent: Sequence[str]) -> list[str]:
-    every = "intervals of all means: --format csv or json"
-    return [f"zero or not known in every row: {', '.join(absent)}; {every}" if absent else every]
+def _grids(block: Block) -> tuple[list[Grid], list[str]]:
+    """The tables worth showing, and what was left out of them."""
+    shown, absent = [outcomes(block)], []
+    for grid in (costs(block), mishaps(block)):
+        kept, missing = without_empty(grid)
+        shown += [kept] if len(kept[0]) > 1 else []
+        absent += missing
+    return shown, absent
+
+
+def _notes(block: Block, absent: Sequence[str]) -> list[str]:
+    left_out = [f"zero or unknown in every row: {', '.join(absent)}"] if absent else []
+    return [*footnotes(block), *left_out, "the interval and n of every mean: --format csv or json"]
 
 
 def _grid(columns: Sequence[Column], rows: Sequence[Row]) -> Grid:

@@ -44,7 +44,7 @@ def range_(estimate: Estimate | None) -> str:
 
 def number(value: float) -> str:
     """Three or more digits that matter, thousands set apart."""
-    if value == 0 or abs(value) >= 100:
+    if abs(value) >= 100 or value == round(value):
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
 

@@ -95,7 +95,7 @@ class Reader(Generic[Stored]):
         self.bad: list[Line] = []
         self.torn: Torn | None = None
         self.notes: list[str] = []
-        self._decoder = msgspec.json.Decoder(kind)
+        self._decoder: msgspec.json.Decoder[Stored] = msgspec.json.Decoder(kind)
 
     def __iter__(self) -> Iterator[tuple[Line, Stored]]:
         for line in scan(self.path):

@@ -150,7 +150,8 @@ class Runner:
         """The episode, or how it failed. Raises UserError alone."""
         began = time.monotonic()
         engine = Metered(self._engines[job.engine.label], self._observe)
-        kind, calls = "internal", ()
+        kind = "internal"
+        calls: tuple[FailedCall, ...] = ()
         try:
             async with asyncio.timeout(self._config.deadline):
                 return await play(job, Scene(self._grid, self._sharing, engine, job.engine, job.seed))

@@ -76,7 +76,7 @@ class Sharing:
         except EngineError as error:
             if mine:
                 raise
-            raise EngineError(f"the shared upstream failed: {error}") from error
+            raise EngineError(str(error)) from error
 
     async def close(self) -> None:
         """Cancel what is still being made."""

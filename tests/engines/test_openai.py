@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from relaybench.config import OpenAIConfig
-from relaybench.engines import attempts
+from relaybench.engines import attempts, servers
 from relaybench.engines.base import ContextFull, EngineError, Request, ScoreRequest
 from relaybench.engines.openai import OpenAIEngine
 from relaybench.errors import UserError
@@ -237,7 +237,8 @@ async def test_a_task_keeps_to_one_server_and_tasks_use_all() -> None:
     assert two.asked
 
 
-async def test_a_server_that_dies_is_replaced_without_costing_a_retry() -> None:
+async def test_a_server_that_dies_is_replaced_without_costing_a_retry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "REST", 1e9)
     async with FakeServer() as survivor, FakeServer() as doomed, started(survivor, doomed, max_retries=0) as engine:
         await doomed.__aexit__()
         replies = [await engine.generate(ask(affinity=f"task-{i}")) for i in range(12)]

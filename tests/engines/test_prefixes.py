@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
-pytest.importorskip("torch", reason="no torch: run `scripts/install cpu`")
-pytest.importorskip("transformers", reason="no transformers: run `scripts/install cpu`")
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relaybench.engines.prefixes import PrefixCache
-from relaybench.engines.rows import Prefix
+from relaybench.engines.prefixes import Prefix, PrefixCache
 
 Ids = tuple[int, ...]
 SEQUENCES = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=8).map(tuple), max_size=12)

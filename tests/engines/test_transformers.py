@@ -1,5 +1,6 @@
 """The transformers engine says what the bare model says, whatever it shares a pass with."""
 
+# ruff: noqa: E402  (without torch the module is skipped before it imports what needs torch)
 from __future__ import annotations
 
 import asyncio
@@ -18,18 +19,20 @@ pytest.importorskip("transformers", reason="no transformers: run `scripts/instal
 
 from relaybench.config import TransformersConfig
 from relaybench.engines.base import ContextFull, EngineError, Request, ScoreRequest
-from relaybench.engines.batcher import Batcher
+from relaybench.engines.batcher import Batcher, Call
 from relaybench.engines.causal import CausalModel
 from relaybench.engines.decoding import Decoder
+from relaybench.engines.model import Model
 from relaybench.engines.transformers import TransformersEngine
 from relaybench.errors import UserError
-from relaybench.records import Decoding
+from relaybench.records import Context, Decoding
 
 PROMPTS = [list(range(3 + i, 3 + i + length)) for i, length in enumerate([5, 40, 9, 77, 12, 1, 30, 64, 21, 3, 50, 8])]
 
 
 def config(folder: Path, **settings: Any) -> TransformersConfig:
-    return TransformersConfig(kind="transformers", model=str(folder), dtype="float32", device="cpu", **settings)
+    base = {"kind": "transformers", "model": str(folder), "dtype": "float32", "device": "cpu", "call_timeout": 3600}
+    return TransformersConfig.model_validate(base | settings)
 
 
 def ask(prompt: Sequence[int], tokens: int = 8, seed: int = 0, adapter: str | None = None, **decoding: Any) -> Request:
@@ -69,10 +72,8 @@ def greedy(bare: Any, prompt: Sequence[int], tokens: int, end: int) -> list[int]
 
 
 @contextmanager
-def counting(engine: TransformersEngine) -> Iterator[list[tuple[int, int]]]:
+def counting(model: Any) -> Iterator[list[tuple[int, int]]]:
     """(tokens that entered, logit rows that left) of every forward pass."""
-    assert engine._batcher is not None
-    model = engine._batcher._decoder._causal.model  # type: ignore[attr-defined]
     entered: list[int] = []
     passes: list[tuple[int, int]] = []
     hooks = [
@@ -86,9 +87,15 @@ def counting(engine: TransformersEngine) -> Iterator[list[tuple[int, int]]]:
         hook.remove()
 
 
-async def test_together_or_alone_it_says_what_the_bare_model_says(
-    engine: TransformersEngine, bare: Any
-) -> None:
+def model_of(engine: TransformersEngine) -> Any:
+    """The loaded model behind an engine."""
+    assert engine._batcher is not None
+    decoder = engine._batcher._decoder
+    assert isinstance(decoder, Decoder)
+    return decoder._causal.model
+
+
+async def test_together_or_alone_it_says_what_the_bare_model_says(engine: TransformersEngine, bare: Any) -> None:
     together = await asyncio.gather(*(engine.generate(ask(prompt, 3 + i)) for i, prompt in enumerate(PROMPTS)))
     for i, (prompt, answer) in enumerate(zip(PROMPTS, together, strict=True)):
         expected = greedy(bare, prompt, 3 + i, bare.config.eos_token_id)
@@ -100,16 +107,21 @@ async def test_together_or_alone_it_says_what_the_bare_model_says(
     assert again.token_ids == (together[3].token_ids or ())[:6]
 
 
-async def test_calls_meet_in_one_pass(engine: TransformersEngine) -> None:
-    with counting(engine) as passes:
-        await asyncio.gather(*(engine.generate(ask(prompt, 8)) for prompt in PROMPTS[:4]))
-    assert max(rows for _, rows in passes) == 4
+def test_calls_meet_in_one_pass_and_a_full_one_takes_no_more(tiny_folder: Path) -> None:
+    decoder = Decoder(CausalModel.load(config(tiny_folder)), batch_size=3)
+    with counting(decoder._causal.model) as passes:
+        for prompt in PROMPTS[:3]:
+            assert decoder.takes(ask(prompt))
+            assert decoder.begin(Call(ask(prompt, 8))) is None
+        assert not decoder.takes(ask(PROMPTS[3]))
+        decoder.step()
+    assert passes == [(5, 1), (40, 1), (9, 1), (3, 3)]
 
 
 async def test_the_next_turn_computes_its_new_tokens_only(engine: TransformersEngine, bare: Any) -> None:
     first = await engine.generate(ask(PROMPTS[3], 10))
     prompt = [*PROMPTS[3], *(first.token_ids or ()), 200, 201, 202]
-    with counting(engine) as passes:
+    with counting(model_of(engine)) as passes:
         second = await engine.generate(ask(prompt, 4))
     known = len(PROMPTS[3]) + len(first.token_ids or ()) - 1  # the last token was said, not read
     assert second.usage.cached_tokens == known
@@ -129,9 +141,7 @@ async def test_a_seed_gives_the_same_sample_in_any_company(engine: TransformersE
     settings: dict[str, Any] = {"temperature": 1.0, "top_p": 0.95}
     alone = [await engine.generate(ask(PROMPTS[1], 12, seed=i, **settings)) for i in range(3)]
     others = [engine.generate(ask(prompt, 9, seed=99, **settings)) for prompt in PROMPTS[5:9]]
-    mixed = await asyncio.gather(
-        *(engine.generate(ask(PROMPTS[1], 12, seed=i, **settings)) for i in range(3)), *others
-    )
+    mixed = await asyncio.gather(*(engine.generate(ask(PROMPTS[1], 12, seed=i, **settings)) for i in range(3)), *others)
     assert [a.token_ids for a in mixed[:3]] == [a.token_ids for a in alone]
     assert len({a.token_ids for a in alone}) == 3
 
@@ -186,7 +196,7 @@ async def test_scores_are_those_of_a_whole_forward_pass(engine: TransformersEngi
 
 async def test_scoring_reads_a_shared_context_once_and_makes_only_target_logits(engine: TransformersEngine) -> None:
     context = PROMPTS[3]
-    with counting(engine) as passes:
+    with counting(model_of(engine)) as passes:
         await engine.score([ScoreRequest([*context, 100 + i], [7, 8, 9]) for i in range(6)])
     assert sum(tokens for tokens, _ in passes) <= len(context) + 6 * 4
     assert max(rows for _, rows in passes) == 3
@@ -221,13 +231,10 @@ async def test_a_cancelled_call_leaves_the_others_alone(engine: TransformersEngi
 
 
 async def test_a_failed_pass_fails_its_calls_and_not_the_engine(engine: TransformersEngine) -> None:
-    assert engine._batcher is not None
-    model = engine._batcher._decoder._causal.model  # type: ignore[attr-defined]
-
     def out_of_memory(*_: Any) -> None:
         raise RuntimeError("DefaultCPUAllocator: not enough memory\nmore lines")
 
-    hook = model.register_forward_pre_hook(out_of_memory)
+    hook = model_of(engine).register_forward_pre_hook(out_of_memory)
     with pytest.raises(EngineError, match="^DefaultCPUAllocator: not enough memory$") as caught:
         await engine.generate(ask(PROMPTS[0]))
     hook.remove()
@@ -295,21 +302,19 @@ async def test_an_adapter_changes_its_own_calls_only(tiny_folder: Path, bare: An
 
 @pytest.mark.model
 async def test_smollm2_finds_a_number_and_batches_as_it_answers_alone() -> None:
-    engine = TransformersEngine(TransformersConfig(kind="transformers", model="smollm2-135m", dtype="float32", device="cpu"))
-    await engine.start()
-    chat = engine.chat
-    assert chat is not None
-    people = [("Ada", 4821), ("Bo", 3377), ("Cy", 9045), ("Di", 1268)]
-    prompts = []
-    for name, number in people:
-        fact = f"The number of {name} is {number}."
-        text = f"<|im_start|>user\n{fact} What is the number of {name}?<|im_end|>\n<|im_start|>assistant\n"
-        prompts.append(chat._tokens(text))  # type: ignore[attr-defined]
-    together = await asyncio.gather(*(engine.generate(ask(prompt, 16)) for prompt in prompts))
-    assert all(str(number) in a.text for (_, number), a in zip(people, together, strict=True))
-    await engine.close()
-    alone = TransformersEngine(engine.config.model_copy(update={"batch_size": 1}))
-    await alone.start()
-    single = [await alone.generate(ask(prompt, 16)) for prompt in prompts]
-    await alone.close()
-    assert [a.token_ids for a in single] == [a.token_ids for a in together]
+    people = {"Ada": "4821", "Bo": "3377", "Cy": "9045", "Di": "1268"}
+
+    async def asked(batch_size: int) -> list[tuple[str, tuple[int, ...] | None]]:
+        engine = TransformersEngine(config(Path("smollm2-135m"), batch_size=batch_size))
+        await engine.start()
+        model, contexts = Model(engine), [Context(name) for name in people]
+        for context, (name, number) in zip(contexts, people.items(), strict=True):
+            fact = f"The number of {name} is {number}. What is the number of {name}?"
+            context.append(model.message(context, "user", fact))
+        replies = await asyncio.gather(*(model.reply(context, max_tokens=16) for context in contexts))
+        await engine.close()
+        return [(message.content, message.token_ids) for message, _ in replies]
+
+    together, alone = await asked(4), await asked(1)
+    assert together == alone
+    assert [number in said for (said, _), number in zip(alone, people.values(), strict=True)] == [True] * 4

@@ -161,6 +161,7 @@ def test_no_flip_among_few_tasks_is_no_proof_of_equality():
     high = wilson(0, 5)[1]
     assert (found.value, found.low, found.high, found.p) == (0.0, -high, high, 1.0)
     same = success_rate(cells(np.ones((5, 2)), seeds=2))
+    assert pass_rate(cells(np.ones((5, 2)), seeds=2), 2) == same
     assert (same.value, same.low, same.high) == (1.0, pytest.approx(1 - high), 1.0)
 
 

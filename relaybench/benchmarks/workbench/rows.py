@@ -60,7 +60,7 @@ def texts(where: str, row: dict[str, Any], field: str, nested: str | None = None
     if field not in row:
         raise UserError(f'{where} has no field "{field}"{nearest(field, row)}; it lists the actions, [] for none')
     value = row[field]
-    items = [_inner(item, nested) for item in value] if isinstance(value, list) else [None]
+    items: list[Any] = [_inner(item, nested) for item in value] if isinstance(value, list) else [None]
     if any(not isinstance(item, str) for item in items):
         allowed = f'strings or objects with a string "{nested}"' if nested else "strings"
         raise UserError(f'{where}: "{field}" must be a list of {allowed}')

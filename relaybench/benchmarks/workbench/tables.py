@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -60,12 +60,12 @@ class Table:
         """One more than the largest id, the largest by string order. ValueError if that is not a number."""
         return int(max(self.column(name))) + 1  # type: ignore[type-var, call-overload, no-any-return]
 
-    def append(self, cells: dict[str, object], label: int) -> None:
+    def append(self, cells: Mapping[str, object], label: int) -> None:
         """A new last row under `label`; columns not named are missing."""
         self.rows.append(tuple(cells.get(name) for name in self.columns))
         self.labels.append(label)
 
-    def put(self, cells: dict[str, object], label: int) -> None:
+    def put(self, cells: Mapping[str, object], label: int) -> None:
         """The row of that label is replaced in place, or appended where no row has it."""
         if label in self.labels:
             self.rows[self.labels.index(label)] = tuple(cells.get(name) for name in self.columns)

@@ -77,7 +77,9 @@ def test_values_are_uniform_and_key_noise_moves_the_stated_share():
     assert all(abs(n / len(changed) - 1 / 8) < 0.04 for n in others.values())
 
 
-@pytest.mark.parametrize("setting", [dials(fields=4, skew=1.0, asked=2), dials(fields=3, skew=0.0, asked=1)], ids=describe)
+@pytest.mark.parametrize(
+    "setting", [dials(fields=4, skew=1.0, asked=2), dials(fields=3, skew=0.0, asked=1)], ids=describe
+)
 def test_fields_are_asked_as_often_as_the_truth_says(setting):
     rng = Random(0)
     drawn = Counter(field for _ in range(4000) for field in ask(setting, rng))

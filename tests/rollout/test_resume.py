@@ -172,12 +172,11 @@ async def test_a_server_that_fails_stops_or_hangs_costs_a_resume_and_no_episode(
                 await asyncio.sleep(3600)
             return await super().generate(request)
 
-    config = toy_config(out, deadline=0.5 if kind == "hang" else 1800)
-    for _ in range(40):
-        summary = await run_toy(config, Hanging(play, trouble=fails), Toy(TASKS))
+    for _ in range(3):
+        config = toy_config(out, deadline=1.0 if kind == "hang" else 1800)
+        await run_toy(config, Hanging(play, trouble=fails), Toy(TASKS))
         assert set(stored_keys(out).values()) <= {1}
-        if summary.exit_code == 0:
-            break
+    assert (await run_toy(toy_config(out), benchmark=Toy(TASKS))).exit_code == 0
     assert set(stored_keys(out)) == planned()
     run = read_run(out)
     assert run.notes == []

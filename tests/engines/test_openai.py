@@ -310,7 +310,6 @@ async def test_an_engine_says_that_it_is_not_started() -> None:
     await engine.close()
 
 
-
 def test_an_address_that_is_none_is_said() -> None:
     for url in ("localhost:8000", "ftp://host/v1", "http:///v1", "http://host:port/v1"):
         with pytest.raises(UserError, match="base_url"):

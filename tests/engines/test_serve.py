@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -81,6 +82,25 @@ def test_without_vllm_the_mend_is_named(model: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(serving, "find_spec", lambda name: None)
     with pytest.raises(UserError, match="scripts/install vllm"):
         serve(model, {}, host="127.0.0.1", port=8123, extra=[])
+
+
+def test_it_becomes_the_server_and_prints_the_command_first(
+    model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    platforms = ModuleType("vllm.platforms")
+    platforms.current_platform = SimpleNamespace(is_cpu=lambda: True)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "vllm", ModuleType("vllm"))
+    monkeypatch.setitem(sys.modules, "vllm.platforms", platforms)
+    monkeypatch.setattr(serving, "find_spec", lambda name: object())
+    monkeypatch.setenv("VLLM_CPU_KVCACHE_SPACE", "8")
+    became: list[tuple[str, list[str], dict[str, str]]] = []
+    monkeypatch.setattr(serving.os, "execve", lambda *args: became.append(args))
+    serve(model, {}, host="127.0.0.1", port=8123, extra=["--max-model-len", "512"])
+    ((program, line, environment),) = became
+    assert program == line[0] == sys.executable
+    assert " ".join(line) in capsys.readouterr().out
+    assert environment["VLLM_CPU_KVCACHE_SPACE"] == "8"
+    assert line[-2:] == ["--max-model-len", "512"]
 
 
 def test_importing_it_loads_neither_vllm_nor_torch() -> None:

@@ -35,9 +35,7 @@ def model() -> Any:
 def engine(runner: asyncio.Runner, model: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VLLMEngine]:
     lora = reference.write_lora(model, tmp_path_factory.mktemp("lora") / ADAPTER)
     folder = str(reference.model_folder())
-    config = VLLMConfig(
-        kind="vllm", model=folder, dtype="float32", max_context=512, adapter=ADAPTER, adapter_dir=lora
-    )
+    config = VLLMConfig(kind="vllm", model=folder, dtype="float32", max_context=512, adapter=ADAPTER, adapter_dir=lora)
     engine = VLLMEngine(config)
     runner.run(engine.start())
     yield engine

@@ -9,6 +9,6 @@ class UserError(Exception):
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """"; did you mean 'x'?" with the known name nearest to `word`, or "" where none is near."""
+    """ "; did you mean 'x'?" with the known name nearest to `word`, or "" where none is near."""
     found = get_close_matches(word, list(known), n=1)
     return f"; did you mean '{found[0]}'?" if found else ""

@@ -18,13 +18,10 @@ make_venv() {
     local base
     base=$(newest_python) || exit 2
     echo "Making $root/.venv with $("$base" --version)"
-    # made beside it and then moved, so that a killed run leaves no half-made .venv
-    rm -rf "$root/.venv.partial"
-    if ! "$base" -m venv "$root/.venv.partial"; then
+    if ! "$base" -m venv --clear "$root/.venv"; then
         echo "$base cannot make a virtual environment; install its venv module (Debian: apt-get install python3-venv)" >&2
         exit 2
     fi
-    mv "$root/.venv.partial" "$root/.venv"
 }
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -36,7 +33,7 @@ elif [ -n "${CONDA_PREFIX:-}" ] && [ "${CONDA_DEFAULT_ENV:-base}" != base ]; the
     python=$CONDA_PREFIX/bin/python
 else
     python=$root/.venv/bin/python
-    [ -x "$python" ] || make_venv
+    "$python" -c 'import pip' 2>/dev/null || make_venv # a killed run leaves one without pip
 fi
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
     echo "$python is no Python 3.11 or newer; activate another environment, or deactivate it to have .venv made" >&2

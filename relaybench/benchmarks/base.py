@@ -1,7 +1,7 @@
 """The benchmark contract: tasks, their environment, how replies are read, and how the roles split them.
 
 To add a benchmark, write a `Benchmark` (docs/extending.md has a worked example) and name it in
-benchmarks/catalogue.py. Only the benchmark's own scoring decides success. Model replies are data: `parse_action`
+build.py. Only the benchmark's own scoring decides success. Model replies are data: `parse_action`
 reads them and nothing ever evaluates them; what it cannot read becomes an observation, not an exception.
 """
 

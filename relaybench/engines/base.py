@@ -69,9 +69,13 @@ class Engine(Protocol):
 
     kind: str
     model: str
-    chat: Chat | None
     context_limit: int | None
     """Tokens of prompt and answer together; None where unknown."""
+
+    @property
+    def chat(self) -> Chat | None:
+        """The template that makes token ids of messages; None where the server hides its tokenizer."""
+        ...
 
     async def start(self) -> None:
         """Load or connect; nothing is done before. Raises UserError where the model or its server is not to be had."""

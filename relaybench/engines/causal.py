@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.utils.logging import disable_progress_bar
 
 from relaybench.config import TransformersConfig
 from relaybench.engines.chat import ChatTemplate
@@ -101,6 +102,7 @@ def _load(config: TransformersConfig) -> tuple[Any, Any]:
     device = config.device or ("cuda" if torch.cuda.is_available() else "cpu")
     dtype = config.dtype or ("float32" if device == "cpu" else "bfloat16")
     path = resolve_model(config.model)
+    disable_progress_bar()  # a run shows its own progress
     try:
         tokenizer = AutoTokenizer.from_pretrained(path)
         model = AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype), attn_implementation="sdpa")

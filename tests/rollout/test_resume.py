@@ -126,14 +126,15 @@ class AfterThree(Progress):
 @pytest.mark.parametrize("trouble", ["answers 500s", "hangs", "refuses", "stops"])
 async def test_with_a_real_client_and_a_server_in_trouble(tmp_path: Path, trouble: str) -> None:
     """The server's replies mean nothing to the toy, so every worker spends its steps; the keys are what counts."""
-    from engines.openai_server import FakeServer, Says, error
-
     from relaybench.engines.openai import OpenAIEngine
+    from tests.engines.openai_server import FakeServer, Says, error
 
     says = {"answers 500s": error(500, "out of order"), "hangs": Says(hang=True), "refuses": error(429, "busy")}
 
     async def attempt(server: FakeServer, progress: Progress | None = None) -> int:
-        engine = {"kind": "openai", "model": "tiny-chat", "base_url": server.url, "call_timeout": 1.0, "max_retries": 0}
+        patience = 5.0 if trouble == "hangs" else 120.0  # a busy machine's first call takes seconds
+        engine = {"kind": "openai", "model": "tiny-chat", "base_url": server.url, "call_timeout": patience}
+        engine["max_retries"] = 0
         config = toy_config(tmp_path / "run", engines=[engine], concurrency=2)
         return (await run_toy(config, OpenAIEngine(config.engines[0]), progress=progress)).exit_code
 

@@ -176,7 +176,6 @@ def test_context_reduction_counts_the_numbers_left_out():
     [(dials(records=8), "about 0"), (dials(records=4, noise=4), "about 0"), (dials(records=2), "> 0"),
      (dials(records=2, question="blind", noise=8), "> 0"), (dials(records=1, asked=2), "much > 0"),
      (dials(records=8, question="blind"), "much > 0")],
-    ids=describe,
 )  # fmt: skip
 def test_the_regimes_are_points_on_the_dials(setting, regime):
     assert truth.regime(setting) == regime

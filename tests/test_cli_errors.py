@@ -104,8 +104,8 @@ ROWS: list[Row] = [
     ),
     ("score rules", lambda t: score(lines(t), "v3"), "v1"),
     ("score file", lambda t: score(str(t / "none.jsonl")), "none.jsonl"),
-    ("score not JSON", lambda t: score(lines(t, '{"id": ')), ":1"),
-    ("score not an object", lambda t: score(lines(t, [1])), ":1"),
+    ("score not JSON", lambda t: score(lines(t, '{"id": ')), "line 1 is not JSON"),
+    ("score not an object", lambda t: score(lines(t, [1])), "line 1 is a JSON list"),
     ("score no id", lambda t: score(lines(t, {"predicted": [], "error": ""})), "id"),
     ("score unknown id", lambda t: score(lines(t, {"id": "emial-000", "predicted": [], "error": ""})), "emial-000"),
     (

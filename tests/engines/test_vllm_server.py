@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,11 +16,10 @@ from relaybench.errors import UserError
 from relaybench.records import Decoding, Message
 
 from . import reference, vllm_facts
+from .serving import serving
 
 pytestmark = pytest.mark.vllm
 ADAPTER = "relay-v1"
-PATIENCE = 600
-"""Seconds a server may take to come up."""
 
 
 @pytest.fixture(scope="module")
@@ -46,30 +40,10 @@ def lora(model: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def url(lora: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     log = tmp_path_factory.mktemp("server") / "log"
-    command = [sys.executable, "-m", "relaybench.cli", "serve", str(reference.model_folder()), "--port", str(port)]
-    command += ["--adapter", f"{ADAPTER}={lora}", "--", "--max-model-len", "512"]
-    with log.open("w") as out:
-        server = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True)
-        try:
-            _wait_for(port, server, log)
-            yield f"http://127.0.0.1:{port}/v1"
-        finally:
-            os.killpg(server.pid, 15)
-            server.wait(60)
-
-
-def _wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until and server.poll() is None:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(1)
-    pytest.fail(f"the server did not come up:\n{log.read_text()[-3000:]}")
+    adapter = ["--adapter", f"{ADAPTER}={lora}"]
+    with serving(reference.model_folder(), log, adapter, ["--max-model-len", "512"]) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

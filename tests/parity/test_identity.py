@@ -1,15 +1,16 @@
 """SAS-contextflow is one growing token list: it equals an independent loop, prompt and action ids alike (Prop. 3.1).
 
-On transformers with SmolLM2-135M always; on a vLLM server where RELAYBENCH_VLLM_URL names one (scripts/test --vllm
-starts it). On vLLM at higher concurrency tokens may differ; they are counted and set beside the engine's own noise
-floor, the tokens that differ when the very same prompts are asked again in another batch.
+On transformers with a tiny random model always, and with SmolLM2-135M where slow tests run; on a vLLM server that is
+started here, where vLLM and a real model's folder are there (`scripts/test --vllm` sees to both). There, at higher
+concurrency, tokens may differ; they are counted and set beside the engine's own noise floor, the tokens that differ
+when the very same prompts are asked again in another batch.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from relaybench.engines.model import Model
 from relaybench.records import Decoding, Message
 from relaybench.rollout.executor import Rollout, Setting, execute
 from relaybench.rollout.prototypes import sas_contextflow
+from tests.engines.reference import model_folder
+from tests.engines.serving import serving
 
 from .plain_loop import Complete, Turn, plain_loop
 
@@ -68,20 +71,33 @@ def turns_of(rollout: Rollout) -> list[Turn]:
     return turns
 
 
-@pytest.fixture(scope="module")
-def smollm2() -> Any:
+@pytest.fixture(
+    scope="module", params=["tiny", pytest.param("smollm2-135m", marks=[pytest.mark.model, pytest.mark.slow])]
+)
+def weights(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """(folder, tokenizer, model): two random layers that are made on the spot, or the quickstart's model."""
     torch = pytest.importorskip("torch", reason="torch is not installed: scripts/install cpu")
     transformers = pytest.importorskip("transformers", reason="transformers is not installed: scripts/install cpu")
+    folder = _tiny(tmp_path_factory) if request.param == "tiny" else _stored(request.param)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    return folder, tokenizer, model
+
+
+def _tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.engines.tiny import save_model
+
+    return save_model(tmp_path_factory.mktemp("tiny"), context=32768)
+
+
+def _stored(name: str) -> str:
     from relaybench.engines.weights import resolve_model
     from relaybench.errors import UserError
 
     try:
-        folder = resolve_model("smollm2-135m")
+        return resolve_model(name)
     except UserError as error:
         pytest.skip(str(error))
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    return folder, tokenizer, model
 
 
 def greedy(model: Any, tokenizer: Any) -> Complete:
@@ -104,11 +120,10 @@ def greedy(model: Any, tokenizer: Any) -> Complete:
     return complete
 
 
-@pytest.mark.model
 @pytest.mark.parametrize("which", ["ledger", "workbench"])
-async def test_contextflow_equals_the_plain_loop_on_transformers(which: str, smollm2: Any, request: Any) -> None:
+async def test_contextflow_equals_the_plain_loop_on_transformers(which: str, weights: Any, request: Any) -> None:
     benchmark, tasks = ledger() if which == "ledger" else workbench(request.getfixturevalue("shared"), n=1)
-    folder, tokenizer, model = smollm2
+    folder, tokenizer, model = weights
     from relaybench.engines.transformers import TransformersEngine
 
     engine = TransformersEngine(
@@ -125,13 +140,13 @@ async def test_contextflow_equals_the_plain_loop_on_transformers(which: str, smo
         await engine.close()
 
 
-def server(folder: str) -> OpenAIConfig:
-    url = os.environ.get("RELAYBENCH_VLLM_URL")
-    if not url:
-        pytest.skip("no vLLM server: RELAYBENCH_VLLM_URL is not set (scripts/test --vllm sets it)")
-    return OpenAIConfig(
-        kind="openai", base_url=url, model=os.environ.get("RELAYBENCH_VLLM_MODEL", folder), tokenizer=folder
-    )
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenAIConfig]:
+    """A vLLM server of the smallest real model on this machine."""
+    folder = model_folder()
+    log = tmp_path_factory.mktemp("server") / "log"
+    with serving(folder, log, vllm_options=["--max-model-len", "8192"]) as url:
+        yield OpenAIConfig(kind="openai", base_url=url, model=str(folder), tokenizer=str(folder))
 
 
 def asked(config: OpenAIConfig) -> Complete:
@@ -151,16 +166,13 @@ def asked(config: OpenAIConfig) -> Complete:
 
 @pytest.mark.vllm
 @pytest.mark.parametrize("which", ["ledger", "workbench"])
-async def test_contextflow_equals_the_plain_loop_on_vllm(which: str, request: Any) -> None:
-    from relaybench.engines.openai import OpenAIEngine
-    from relaybench.engines.weights import resolve_model
-
-    folder = resolve_model(os.environ.get("RELAYBENCH_VLLM_TOKENIZER", "qwen2.5-0.5b"))
-    config = server(folder)
-    benchmark, tasks = ledger() if which == "ledger" else workbench(request.getfixturevalue("shared"))
+async def test_contextflow_equals_the_plain_loop_on_vllm(which: str, config: OpenAIConfig, request: Any) -> None:
     import transformers
 
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    from relaybench.engines.openai import OpenAIEngine
+
+    benchmark, tasks = ledger() if which == "ledger" else workbench(request.getfixturevalue("shared"))
+    tokenizer = transformers.AutoTokenizer.from_pretrained(config.tokenizer)
     engine = OpenAIEngine(config)
     await engine.start()
     try:

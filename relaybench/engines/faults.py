@@ -41,14 +41,22 @@ class Fault(NamedTuple):
 
 def judge(error: Exception, server: Server, model: str, timeout: float) -> Fault:
     """What `error`, raised by a call for `model`, means. Raises where trying again is of no use."""
-    if isinstance(error, APITimeoutError | TimeoutError):
+    cause = _root(error)
+    # the client's aiohttp transport reports a connection lost in the middle as a connect time-out
+    lost = isinstance(cause, OSError) and not isinstance(cause, TimeoutError)
+    if isinstance(error, APITimeoutError | TimeoutError) and not lost:
         return Fault(f"timeout after {timeout:g} s at {server.name}", unreachable=True)
     if isinstance(error, APIConnectionError):
-        cause = server.scrub(str(error.__cause__ or error))
-        return Fault(f"connection to {server.name} failed: {cause}", unreachable=True)
+        return Fault(f"connection to {server.name} failed: {server.scrub(str(cause))}", unreachable=True)
     if isinstance(error, APIStatusError):
         return _status(error, server, model)
     return Fault(f"200 but no completion from {server.name}: {server.scrub(str(error))}")
+
+
+def _root(error: BaseException) -> BaseException:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def _status(error: APIStatusError, server: Server, model: str) -> Fault:

@@ -113,6 +113,6 @@ async def test_folders_that_cannot_be_replayed_are_told(tmp_path: Path) -> None:
         await recorded(tmp_path / "nowhere").start()
     with pytest.raises(UserError, match="no finished episodes"):
         await recorded(tmp_path).start()
-    await run_toy(toy_config(tmp_path / "run"), FakeEngine(play), Toy(1))
+    await run_toy(toy_config(tmp_path / "run", systems=[{"prototype": "sas"}]), FakeEngine(play), Toy(1))
     with pytest.raises(UserError, match="did you mean 'fake'"):
         await recorded(tmp_path / "run", model="fakes").start()

@@ -139,6 +139,8 @@ def test_a_mistake_gets_one_line(
     name: str, argv: Callable[[Path], list[str]], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest,
 ) -> None:  # fmt: skip
+    if name in ("model", "model folder"):
+        pytest.importorskip("transformers", reason="no transformers: run `scripts/install cpu`")
     monkeypatch.setenv("RELAYBENCH_DATA", str(tmp_path / "data"))
     args = argv(tmp_path)
     needs_data = args[:2] in (["score", "workbench"], ["replay", "workbench"])

@@ -18,7 +18,7 @@ make_venv() {
     local base
     base=$(newest_python) || exit 2
     echo "Making $root/.venv with $("$base" --version)"
-    if ! "$base" -m venv --clear "$root/.venv"; then
+    if ! "$base" -m venv "$root/.venv"; then
         echo "$base cannot make a virtual environment; install its venv module (Debian: apt-get install python3-venv)" >&2
         exit 2
     fi
@@ -33,7 +33,7 @@ elif [ -n "${CONDA_PREFIX:-}" ] && [ "${CONDA_DEFAULT_ENV:-base}" != base ]; the
     python=$CONDA_PREFIX/bin/python
 else
     python=$root/.venv/bin/python
-    "$python" -c 'import pip' 2>/dev/null || make_venv # a killed run leaves one without pip
+    [ -x "$python" ] || make_venv
 fi
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
     echo "$python is no Python 3.11 or newer; activate another environment, or deactivate it to have .venv made" >&2

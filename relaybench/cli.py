@@ -8,26 +8,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from relaybench import __version__
-from relaybench.errors import UserError, nearest
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse whose errors are one line with a way out."""
-
-    def error(self, message: str) -> NoReturn:
-        choice = re.match(r"argument .*invalid choice: '(.*?)' \(choose from (.*)\)", message)
-        if choice:
-            known = [word.strip(" '") for word in choice.group(2).split(",")]
-            hint = nearest(choice.group(1), known) or f"; known: {', '.join(known)}"
-            raise UserError(f"unknown '{choice.group(1)}'{hint}")
-        raise UserError(f"{message}; see `{self.prog} --help`")
+from relaybench.cli_scoring import add_replay, add_score
+from relaybench.errors import UserError
+from relaybench.parser import Parser, add_command
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,24 +39,15 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     _add_run(commands)
     _add_report(commands)
-    _add_score(commands)
+    add_score(commands)
+    add_replay(commands)
     _add_data(commands)
     _add_serve(commands)
     return parser
 
 
-def _command(commands: argparse._SubParsersAction[Parser], name: str, summary: str, examples: str) -> Parser:
-    return commands.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog="examples:\n" + "\n".join(f"  {line}" for line in examples.strip().splitlines()),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-
-
 def _add_run(commands: argparse._SubParsersAction[Parser]) -> None:
-    run = _command(
+    run = add_command(
         commands,
         "run",
         "run the grid of a config: tasks x systems x engines x seeds",
@@ -89,7 +68,7 @@ relaybench run configs/run/workbench.yaml --shard 1/4 --out runs/wb-1     then: 
     )
     run.add_argument("--quiet", action="store_true", help="no progress")
     run.set_defaults(handler=_run)
-    merge = _command(
+    merge = add_command(
         commands, "merge", "join the run folders of shards into one", "relaybench merge runs/wb runs/wb-1 runs/wb-2"
     )
     merge.add_argument("out", type=Path, help="the joint run folder")
@@ -98,7 +77,7 @@ relaybench run configs/run/workbench.yaml --shard 1/4 --out runs/wb-1     then: 
 
 
 def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
-    report = _command(
+    report = add_command(
         commands,
         "report",
         "print the table of one or several runs",
@@ -110,7 +89,7 @@ relaybench report runs/ledger runs/workbench --format md > table.md
     report.add_argument("runs", type=Path, nargs="+", help="run folders")
     report.add_argument("--format", choices=["table", "csv", "json", "md"], default="table")
     report.set_defaults(handler=_report)
-    diff = _command(
+    diff = add_command(
         commands, "diff", "compare two runs, system by system, on the tasks both have", "relaybench diff runs/a runs/b"
     )
     diff.add_argument("a", type=Path)
@@ -119,43 +98,8 @@ relaybench report runs/ledger runs/workbench --format md > table.md
     diff.set_defaults(handler=_diff)
 
 
-def _add_score(commands: argparse._SubParsersAction[Parser]) -> None:
-    score = _command(
-        commands,
-        "score",
-        "score actions that any system produced, as the benchmark's authors do",
-        """
-relaybench score workbench --answers predictions.jsonl.gz --rules v1 --out verdicts.jsonl
-  one line in: {"id": "email-003", "predicted": ["email.delete_email.func(email_id=\\"00000479\\")"], "error": ""}
-  one line out: the same with correct, unwanted_side_effects, exact_match
-""",
-    )
-    score.add_argument("benchmark", choices=["workbench"])
-    score.add_argument("--answers", type=Path, required=True, help="JSONL, plain or gzipped: id, predicted, error")
-    score.add_argument(
-        "--rules", choices=["v1", "v2"], required=True, help="v1: 2024 truth and rules; v2: 2026, multi_domain only"
-    )
-    score.add_argument("--out", type=Path, help="write a verdict a row")
-    score.add_argument("--data", type=Path, help="data folder (default: what `relaybench data` fetched)")
-    score.set_defaults(handler=_score)
-    replay = _command(
-        commands,
-        "replay",
-        "replay actions in the environment: every return value or exception, and the final state",
-        """
-relaybench replay workbench --actions actions.jsonl.gz --out traces.jsonl
-  one line in: {"id": "email-003", "actions": ["email.delete_email.func(email_id=\\"00000479\\")"]}
-""",
-    )
-    replay.add_argument("benchmark", choices=["workbench"])
-    replay.add_argument("--actions", type=Path, required=True, help="JSONL, plain or gzipped: id, actions")
-    replay.add_argument("--out", type=Path, required=True)
-    replay.add_argument("--data", type=Path, help="data folder (default: what `relaybench data` fetched)")
-    replay.set_defaults(handler=_replay)
-
-
 def _add_data(commands: argparse._SubParsersAction[Parser]) -> None:
-    data = _command(
+    data = add_command(
         commands,
         "data",
         "list, fetch, import and verify benchmark data",
@@ -177,7 +121,7 @@ relaybench data verify workbench
 
 
 def _add_serve(commands: argparse._SubParsersAction[Parser]) -> None:
-    serve = _command(
+    serve = add_command(
         commands,
         "serve",
         "start a vLLM server with what the engines here need",
@@ -224,20 +168,6 @@ def _diff(args: argparse.Namespace) -> None:
     from relaybench.reporting import diff
 
     print(diff(args.a, args.b, args.format))
-
-
-def _score(args: argparse.Namespace) -> None:
-    from relaybench.benchmarks.datasets import data_dir
-    from relaybench.benchmarks.workbench.scoring import score_answers
-
-    print(score_answers(args.answers, args.rules, args.data or data_dir("workbench"), args.out))
-
-
-def _replay(args: argparse.Namespace) -> None:
-    from relaybench.benchmarks.datasets import data_dir
-    from relaybench.benchmarks.workbench.replay import replay_actions
-
-    print(replay_actions(args.actions, args.data or data_dir("workbench"), args.out))
 
 
 def _data(args: argparse.Namespace) -> None:

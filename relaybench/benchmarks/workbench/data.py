@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -66,6 +67,15 @@ def normal_id(text: str) -> str:
     """An id with its row zero-padded to three digits ("email-7" -> "email-007"); other texts unchanged."""
     match = _ID.fullmatch(text)
     return f"{match[1]}-{int(match[2]):03d}" if match else text
+
+
+def task_id(where: str, row: dict[str, Any]) -> str:
+    """The normal id of a row of answers or actions. Raises UserError where it has none."""
+    if "id" not in row:
+        raise UserError(f'{where} has no field "id"{nearest("id", row)}; give each row its task id')
+    if not isinstance(row["id"], str):
+        raise UserError(f'{where}: "id" is {row["id"]!r}; it must be a string such as "multi_domain-007"')
+    return normal_id(row["id"])
 
 
 def revision_of(data_dir: Path, queries: Iterable[Query]) -> str:

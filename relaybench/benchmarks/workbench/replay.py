@@ -13,9 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from relaybench.benchmarks.rows import lines, once, texts, write
 from relaybench.benchmarks.workbench.calls import SUFFIX, clean, parse, written_name
-from relaybench.benchmarks.workbench.data import load_base
-from relaybench.benchmarks.workbench.rows import lines, once, task_id, texts, write
+from relaybench.benchmarks.workbench.data import load_base, task_id
 from relaybench.benchmarks.workbench.sandbox import TOOLS, Sandbox, exception_name
 from relaybench.benchmarks.workbench.tables import sha16
 from relaybench.benchmarks.workbench.tools_directory import Addresses

@@ -16,9 +16,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from relaybench.benchmarks.rows import error_text, lines, once, texts, write
 from relaybench.benchmarks.workbench.calls import clean, execute, parse, written_name
-from relaybench.benchmarks.workbench.data import MULTI, Query, load_base, load_queries
-from relaybench.benchmarks.workbench.rows import error_text, lines, once, task_id, texts, write
+from relaybench.benchmarks.workbench.data import MULTI, Query, load_base, load_queries, task_id
 from relaybench.benchmarks.workbench.sandbox import DOMAINS, TOOLS, Base, Rules, Sandbox, State
 from relaybench.benchmarks.workbench.tables import same_outcome, same_rows
 from relaybench.errors import UserError, nearest

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from relaybench.benchmarks.workbench.rows import error_text, lines, task_id, texts, write
+from relaybench.benchmarks.rows import error_text, lines, texts, write
+from relaybench.benchmarks.workbench.data import task_id
 from relaybench.errors import UserError
 
 BAD = {

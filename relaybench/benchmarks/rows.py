@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from relaybench.benchmarks.workbench.data import normal_id
 from relaybench.errors import UserError, nearest
 
 
@@ -39,14 +38,6 @@ def _object(where: str, line: str) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise UserError(f"{where} is a JSON {type(row).__name__}; write one JSON object a line")
     return row
-
-
-def task_id(where: str, row: dict[str, Any]) -> str:
-    if "id" not in row:
-        raise UserError(f'{where} has no field "id"{nearest("id", row)}; give each row its task id')
-    if not isinstance(row["id"], str):
-        raise UserError(f'{where}: "id" is {row["id"]!r}; it must be a string such as "multi_domain-007"')
-    return normal_id(row["id"])
 
 
 def once(where: str, name: str, seen: set[str]) -> None:

@@ -1,0 +1,125 @@
+"""The commands `score` and `replay`: what any system produced, judged or carried out as the benchmark's authors do.
+
+Each benchmark has a subcommand with the options that its scoring knows.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TypeAlias
+
+from relaybench.parser import Parser, add_command
+
+_Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+
+def add_score(commands: _Commands) -> None:
+    score = add_command(
+        commands,
+        "score",
+        "score what any system produced, as the benchmark's authors do",
+        """
+relaybench score workbench --answers predictions.jsonl.gz --rules v1 --out verdicts.jsonl
+relaybench score travelplanner --answers plans.jsonl --split validation
+relaybench score workbench --help     the form of the rows
+""",
+    )
+    benchmarks = score.add_subparsers(dest="benchmark", required=True, metavar="BENCHMARK", parser_class=Parser)
+    _add_score_workbench(benchmarks)
+    _add_score_travelplanner(benchmarks)
+
+
+def add_replay(commands: _Commands) -> None:
+    replay = add_command(
+        commands,
+        "replay",
+        "replay actions in a benchmark's environment: everything it answers",
+        "relaybench replay workbench --actions actions.jsonl.gz --out traces.jsonl",
+    )
+    benchmarks = replay.add_subparsers(dest="benchmark", required=True, metavar="BENCHMARK", parser_class=Parser)
+    workbench = add_command(
+        benchmarks,
+        "workbench",
+        "every return value or exception of the tools, and the final state",
+        """
+relaybench replay workbench --actions actions.jsonl.gz --out traces.jsonl
+  one line in: {"id": "email-003", "actions": ["email.delete_email.func(email_id=\\"00000479\\")"]}
+""",
+    )
+    workbench.add_argument("--actions", type=Path, required=True, help="JSONL, plain or gzipped: id, actions")
+    workbench.add_argument("--out", type=Path, required=True)
+    _add_data(workbench)
+    workbench.set_defaults(handler=_replay_workbench)
+
+
+def _add_score_workbench(benchmarks: _Commands) -> None:
+    workbench = add_command(
+        benchmarks,
+        "workbench",
+        "outcome match and unwanted side effects of tool calls",
+        """
+relaybench score workbench --answers predictions.jsonl.gz --rules v1 --out verdicts.jsonl
+  one line in: {"id": "email-003", "predicted": ["email.delete_email.func(email_id=\\"00000479\\")"], "error": ""}
+  one line out: the same with correct, unwanted_side_effects, exact_match
+""",
+    )
+    _add_files(workbench, "id, predicted, error")
+    workbench.add_argument(
+        "--rules", choices=["v1", "v2"], required=True, help="v1: 2024 truth and rules; v2: 2026, multi_domain only"
+    )
+    workbench.set_defaults(handler=_score_workbench)
+
+
+def _add_score_travelplanner(benchmarks: _Commands) -> None:
+    travelplanner = add_command(
+        benchmarks,
+        "travelplanner",
+        "the constraints that plans satisfy, and the six official aggregates",
+        """
+relaybench score travelplanner --answers plans.jsonl.gz --split validation --out verdicts.jsonl
+relaybench score travelplanner --answers plans.jsonl --split validation --rules hardened
+  one line in: {"idx": 7, "plan": [{"days": 1, "current_city": "from A to B", "transportation": ...}, ...]}
+  one line out: idx, delivered, commonsense {name: true | false}, hard {name: true | false | null}, final, error
+""",
+    )
+    _add_files(travelplanner, "idx, plan (null: nothing was delivered)")
+    travelplanner.add_argument("--split", choices=["train", "validation"], required=True)
+    travelplanner.add_argument(
+        "--rules",
+        choices=["official", "hardened"],
+        default="official",
+        help="hardened: a plan that is final by the official rules must also be free of the faults these cannot see",
+    )
+    travelplanner.set_defaults(handler=_score_travelplanner)
+
+
+def _add_files(parser: Parser, form: str) -> None:
+    parser.add_argument("--answers", type=Path, required=True, help=f"JSONL, plain or gzipped: {form}")
+    parser.add_argument("--out", type=Path, help="write a verdict a row")
+    _add_data(parser)
+
+
+def _add_data(parser: Parser) -> None:
+    parser.add_argument("--data", type=Path, help="data folder (default: what `relaybench data` fetched)")
+
+
+def _score_workbench(args: argparse.Namespace) -> None:
+    from relaybench.benchmarks.datasets import data_dir
+    from relaybench.benchmarks.workbench.scoring import score_answers
+
+    print(score_answers(args.answers, args.rules, args.data or data_dir("workbench"), args.out))
+
+
+def _score_travelplanner(args: argparse.Namespace) -> None:
+    from relaybench.benchmarks.datasets import data_dir
+    from relaybench.benchmarks.travelplanner.scoring import score_answers
+
+    print(score_answers(args.answers, args.split, args.data or data_dir("travelplanner"), args.out, args.rules))
+
+
+def _replay_workbench(args: argparse.Namespace) -> None:
+    from relaybench.benchmarks.datasets import data_dir
+    from relaybench.benchmarks.workbench.replay import replay_actions
+
+    print(replay_actions(args.actions, args.data or data_dir("workbench"), args.out))

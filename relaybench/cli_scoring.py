@@ -22,12 +22,16 @@ def add_score(commands: _Commands) -> None:
         """
 relaybench score workbench --answers predictions.jsonl.gz --rules v1 --out verdicts.jsonl
 relaybench score travelplanner --answers plans.jsonl --split validation
+relaybench score widesearch --answers tables.jsonl --judge exact
+relaybench score webshop --answers purchases.jsonl
 relaybench score workbench --help     the form of the rows
 """,
     )
     benchmarks = score.add_subparsers(dest="benchmark", required=True, metavar="BENCHMARK", parser_class=Parser)
     _add_score_workbench(benchmarks)
     _add_score_travelplanner(benchmarks)
+    _add_score_widesearch(benchmarks)
+    _add_score_webshop(benchmarks)
 
 
 def add_replay(commands: _Commands) -> None:
@@ -94,6 +98,47 @@ relaybench score travelplanner --answers plans.jsonl --split validation --rules 
     travelplanner.set_defaults(handler=_score_travelplanner)
 
 
+def _add_score_widesearch(benchmarks: _Commands) -> None:
+    widesearch = add_command(
+        benchmarks,
+        "widesearch",
+        "precision, recall and F1 of tables over rows and cells",
+        """
+relaybench score widesearch --answers tables.jsonl.gz --judge exact --out verdicts.jsonl
+  one line in: {"instance_id": "ws_en_001", "response": "```markdown\\n| subject | ...\\n```"}
+  one line out: instance_id, score, precision_by_row, recall_by_row, f1_by_row, ..._by_item, error
+  several lines of one instance_id are its trials
+""",
+    )
+    _add_files(widesearch, "instance_id, response (null: no answer)")
+    widesearch.add_argument(
+        "--judge", choices=["exact"], required=True, help="exact: strings are compared, no model is asked"
+    )
+    widesearch.set_defaults(handler=_score_widesearch)
+
+
+def _add_score_webshop(benchmarks: _Commands) -> None:
+    webshop = add_command(
+        benchmarks,
+        "webshop",
+        "rewards of purchases",
+        """
+relaybench score webshop --answers purchases.jsonl.gz --out rewards.jsonl
+  one line in: {"id": 7, "human_goals": 0, "goal_index": 12, "bought_asin": "B0743JKHBV", "bought_price": 14.95,
+                "chosen_options": {"size": "28\\" x 28\\""}}
+  one line out: id, reward, r_type, r_att, r_option (null: the goal has none), r_price
+""",
+    )
+    _add_files(webshop, "id, human_goals (0 or 1), goal_index, bought_asin, bought_price, chosen_options")
+    webshop.add_argument(
+        "--construction-seed",
+        type=int,
+        default=20240607,
+        help="seed of the shop's construction: it fixes prices drawn from ranges and the goals' upper prices",
+    )
+    webshop.set_defaults(handler=_score_webshop)
+
+
 def _add_files(parser: Parser, form: str) -> None:
     parser.add_argument("--answers", type=Path, required=True, help=f"JSONL, plain or gzipped: {form}")
     parser.add_argument("--out", type=Path, help="write a verdict a row")
@@ -116,6 +161,21 @@ def _score_travelplanner(args: argparse.Namespace) -> None:
     from relaybench.benchmarks.travelplanner.scoring import score_answers
 
     print(score_answers(args.answers, args.split, args.data or data_dir("travelplanner"), args.out, args.rules))
+
+
+def _score_widesearch(args: argparse.Namespace) -> None:
+    from relaybench.benchmarks.datasets import data_dir
+    from relaybench.benchmarks.widesearch.judge import ExactJudge
+    from relaybench.benchmarks.widesearch.scoring import score_answers
+
+    print(score_answers(args.answers, ExactJudge(), args.data or data_dir("widesearch"), args.out))
+
+
+def _score_webshop(args: argparse.Namespace) -> None:
+    from relaybench.benchmarks.datasets import data_dir
+    from relaybench.benchmarks.webshop.scoring import score_answers
+
+    print(score_answers(args.answers, args.data or data_dir("webshop"), args.out, args.construction_seed))
 
 
 def _replay_workbench(args: argparse.Namespace) -> None:

@@ -1,0 +1,79 @@
+"""Agreement with the official WebShop code on the 1,000-product catalogue (shared/oracles/webshop)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relaybench.benchmarks.webshop.goals import Goal, Shop
+from relaybench.benchmarks.webshop.rewards import reward
+
+pytest.importorskip("thefuzz", reason="no thefuzz: run `scripts/install benchmarks`")
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in lzma.open(path, "rt", encoding="utf-8")]
+
+
+@pytest.fixture(scope="module")
+def oracle(shared: Path) -> Path:
+    return shared / "oracles" / "webshop"
+
+
+@pytest.fixture(scope="module")
+def shops(shared: Path) -> dict[int, Shop]:
+    """By `human_goals`."""
+    return {human: Shop(shared / "data" / "webshop", human=bool(human)) for human in (0, 1)}
+
+
+def plain(goal: Goal) -> dict[str, Any]:
+    product = goal.product
+    return {
+        "asin": product.asin,
+        "category": product.category,
+        "query": product.query,
+        "name": product.title,
+        "product_category": product.product_category,
+        "instruction_text": goal.instruction,
+        "attributes": list(goal.attributes),
+        "price_upper": goal.price_upper,
+        "goal_options": goal.options,
+        "weight": pytest.approx(goal.weight, rel=1e-12),
+    }
+
+
+def test_prices_and_goals_are_the_official_ones_in_the_official_order(oracle: Path, shops: dict[int, Shop]) -> None:
+    assert shops[0].catalogue.prices == json.loads((oracle / "prices.json").read_text())
+    for human, official in (
+        (0, json.loads(gzip.decompress((oracle / "goals.json.gz").read_bytes()))),
+        (1, json.loads((oracle / "goals_human.json").read_text())),
+    ):
+        assert [plain(goal) for goal in shops[human].goals] == official
+
+
+def test_every_reward_and_its_parts_are_official(oracle: Path, shops: dict[int, Shop]) -> None:
+    official = rows(oracle / "rewards.jsonl.xz")
+    assert len(official) == 2734
+    wrong = []
+    for row in official:
+        shop = shops[row["human_goals"]]
+        bought, goal = shop.catalogue.by_asin[row["bought_asin"]], shop.goals[row["goal_index"]]
+        found = reward(bought, goal, row["bought_price"], row["chosen_options"])
+        parts = {name: getattr(found, name) for name in found.__struct_fields__}
+        if any(row[name] != (pytest.approx(value, abs=1e-12) if value else value) for name, value in parts.items()):
+            wrong.append((row["id"], parts))
+    assert wrong == []
+
+
+def test_the_exact_target_is_worth_one_on_480_of_the_first_500_goals(shops: dict[int, Shop]) -> None:
+    shop = shops[0]
+    found = [
+        reward(goal.product, goal, shop.catalogue.prices[goal.product.asin], dict(goal.options)).reward
+        for goal in shop.goals[:500]
+    ]
+    assert sum(value == 1 for value in found) == 480

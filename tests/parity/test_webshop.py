@@ -12,8 +12,11 @@ import pytest
 
 from relaybench.benchmarks.webshop.goals import Goal, Shop
 from relaybench.benchmarks.webshop.rewards import reward
+from relaybench.benchmarks.webshop.search import Index, document
+from relaybench.benchmarks.webshop.words import words
 
-pytest.importorskip("thefuzz", reason="no thefuzz: run `scripts/install benchmarks`")
+for package in ("thefuzz", "nltk", "regex"):
+    pytest.importorskip(package, reason=f"no {package}: run `scripts/install benchmarks`")
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -67,6 +70,24 @@ def test_every_reward_and_its_parts_are_official(oracle: Path, shops: dict[int, 
         parts = {name: getattr(found, name) for name in found.__struct_fields__}
         if any(row[name] != (pytest.approx(value, abs=1e-12) if value else value) for name, value in parts.items()):
             wrong.append((row["id"], parts))
+    assert wrong == []
+
+
+def test_every_text_has_lucenes_words(oracle: Path, shops: dict[int, Shop]) -> None:
+    products = shops[0].catalogue.by_asin
+    queries = {row["id"]: row["query"] for row in rows(oracle / "search.jsonl.xz")}
+    for row in rows(oracle / "tokens.jsonl.xz"):
+        if "asin" in row:
+            assert words(document(products[row["asin"]])) == row["tokens"], row["asin"]
+        elif row["id"] in queries:
+            assert words(queries[row["id"]].lower()) == row["tokens"], row["id"]
+
+
+def test_every_plain_query_finds_the_official_products_in_order(oracle: Path, shops: dict[int, Shop]) -> None:
+    index = Index(shops[0].catalogue.products)
+    plain_queries = [row for row in rows(oracle / "search.jsonl.xz") if "asins" in row and row["query"][:1] != "<"]
+    assert len(plain_queries) > 300
+    wrong = [row["id"] for row in plain_queries if index.search(row["query"].lower()) != row["asins"]]
     assert wrong == []
 
 

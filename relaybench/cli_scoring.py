@@ -39,7 +39,11 @@ def add_replay(commands: _Commands) -> None:
         commands,
         "replay",
         "replay actions in a benchmark's environment: everything it answers",
-        "relaybench replay workbench --actions actions.jsonl.gz --out traces.jsonl",
+        """
+relaybench replay workbench --actions actions.jsonl.gz --out traces.jsonl
+relaybench replay webshop --actions episodes.jsonl --out transcripts.jsonl
+relaybench replay webshop --queries queries.jsonl --out found.jsonl
+""",
     )
     benchmarks = replay.add_subparsers(dest="benchmark", required=True, metavar="BENCHMARK", parser_class=Parser)
     workbench = add_command(
@@ -55,6 +59,30 @@ relaybench replay workbench --actions actions.jsonl.gz --out traces.jsonl
     workbench.add_argument("--out", type=Path, required=True)
     _add_data(workbench)
     workbench.set_defaults(handler=_replay_workbench)
+    _add_replay_webshop(benchmarks)
+
+
+def _add_replay_webshop(benchmarks: _Commands) -> None:
+    webshop = add_command(
+        benchmarks,
+        "webshop",
+        "every page of the shop after each action, or what queries find",
+        """
+relaybench replay webshop --actions episodes.jsonl.gz --out transcripts.jsonl
+  one line in: {"id": 1, "human_goals": 0, "steps": [{"op": "reset", "session": 7}, {"op": "step", "action": "..."}]}
+  one line out: the same, each step with text, rich, avail, url, reward, done, error
+relaybench replay webshop --queries queries.jsonl --out found.jsonl
+  one line in: {"id": 1, "query": "console table"}
+  one line out: id, asins (the best 50, best first), or error
+""",
+    )
+    what = webshop.add_mutually_exclusive_group(required=True)
+    what.add_argument("--actions", type=Path, help="JSONL, plain or gzipped: id, human_goals, steps")
+    what.add_argument("--queries", type=Path, help="JSONL, plain or gzipped: id, query, seed (for <r>)")
+    webshop.add_argument("--out", type=Path, required=True)
+    _add_data(webshop)
+    _add_construction_seed(webshop)
+    webshop.set_defaults(handler=_replay_webshop)
 
 
 def _add_score_workbench(benchmarks: _Commands) -> None:
@@ -130,12 +158,7 @@ relaybench score webshop --answers purchases.jsonl.gz --out rewards.jsonl
 """,
     )
     _add_files(webshop, "id, human_goals (0 or 1), goal_index, bought_asin, bought_price, chosen_options")
-    webshop.add_argument(
-        "--construction-seed",
-        type=int,
-        default=20240607,
-        help="seed of the shop's construction: it fixes prices drawn from ranges and the goals' upper prices",
-    )
+    _add_construction_seed(webshop)
     webshop.set_defaults(handler=_score_webshop)
 
 
@@ -147,6 +170,16 @@ def _add_files(parser: Parser, form: str) -> None:
 
 def _add_data(parser: Parser) -> None:
     parser.add_argument("--data", type=Path, help="data folder (default: what `relaybench data` fetched)")
+
+
+def _add_construction_seed(webshop: Parser) -> None:
+    webshop.add_argument(
+        "--construction-seed",
+        type=int,
+        default=20240607,
+        metavar="SEED",
+        help="seed of the shop's construction: it fixes prices drawn from ranges and the goals' upper prices",
+    )
 
 
 def _score_workbench(args: argparse.Namespace) -> None:
@@ -183,3 +216,14 @@ def _replay_workbench(args: argparse.Namespace) -> None:
     from relaybench.benchmarks.workbench.replay import replay_actions
 
     print(replay_actions(args.actions, args.data or data_dir("workbench"), args.out))
+
+
+def _replay_webshop(args: argparse.Namespace) -> None:
+    from relaybench.benchmarks.datasets import data_dir
+    from relaybench.benchmarks.webshop.replay import replay_actions, replay_queries
+
+    data = args.data or data_dir("webshop")
+    if args.queries is not None:
+        print(replay_queries(args.queries, data, args.out))
+    else:
+        print(replay_actions(args.actions, data, args.out, args.construction_seed))

@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from relaybench.benchmarks.webshop import pages
 from relaybench.benchmarks.webshop.goals import Goal, Shop
+from relaybench.benchmarks.webshop.replay import make_session, replay
 from relaybench.benchmarks.webshop.rewards import reward
 from relaybench.benchmarks.webshop.search import Index, document
+from relaybench.benchmarks.webshop.session import Session
 from relaybench.benchmarks.webshop.words import words
 
 for package in ("thefuzz", "nltk", "regex"):
@@ -89,6 +92,46 @@ def test_every_plain_query_finds_the_official_products_in_order(oracle: Path, sh
     assert len(plain_queries) > 300
     wrong = [row["id"] for row in plain_queries if index.search(row["query"].lower()) != row["asins"]]
     assert wrong == []
+
+
+@pytest.fixture(scope="module")
+def sessions(shared: Path) -> dict[int, Session]:
+    """By `human_goals`; each draws as the official process did."""
+    return {human: make_session(shared / "data" / "webshop", human=bool(human)) for human in (0, 1)}
+
+
+def test_every_page_of_every_product_is_official(oracle: Path, sessions: dict[int, Session]) -> None:
+    session = sessions[0]
+    for row in rows(oracle / "pages.jsonl.xz"):
+        session.reset(0)
+        product = session._server.shop.catalogue.by_asin[row["asin"]]
+        shown = {"item": pages.item(session.visit.goal.instruction, product)}
+        for name in ("Description", "Features"):
+            shown[name.lower()] = pages.sub_page(session.visit.goal.instruction, product, name)
+        assert shown["item"].clickables == row["clickables"]
+        for name, page in shown.items():
+            assert {"text": page.text(), "rich": page.rich("", ())} == row[name], (row["asin"], name)
+
+
+def test_every_step_of_every_episode_is_official(oracle: Path, sessions: dict[int, Session]) -> None:
+    compared = ("text", "rich", "avail", "url", "reward", "done", "error")
+    for episode in rows(oracle / "episodes.jsonl.xz"):
+        found = replay(sessions[episode["human_goals"]], episode["steps"])
+        for step, record in zip(episode["steps"], found, strict=True):
+            official = {name: step[name] for name in compared if name in step}  # transcripts hold what was seen
+            assert {name: record.get(name) for name in official} == official, (episode["id"], step)
+
+
+def test_visitors_without_a_number_get_the_official_goals(oracle: Path, shared: Path) -> None:
+    official = json.loads((oracle / "resets.json").read_text())
+    for human in (0, 1):
+        known = official[f"human_goals_{human}"]
+        session = make_session(shared / "data" / "webshop", human=bool(human))
+        goals = session._server.shop.goals
+        assert goals.index(session.visit.goal) == known["ctor"]["goal_index"]
+        for drawn in known["after_ctor"]:
+            session.reset()
+            assert goals.index(session.visit.goal) == drawn["goal_index"]
 
 
 def test_the_exact_target_is_worth_one_on_480_of_the_first_500_goals(shops: dict[int, Shop]) -> None:

@@ -42,7 +42,9 @@ class Shop:
         self.catalogue = Catalogue(data_dir, seed)
         make = _human if human else _synthetic
         self.goals = list(make(self.catalogue))
-        Random(ORDER_SEED).shuffle(self.goals)
+        self.random = Random(ORDER_SEED)
+        """Orders the goals, then draws for sessions."""
+        self.random.shuffle(self.goals)
 
 
 def _synthetic(catalogue: Catalogue) -> Iterator[Goal]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from relaybench.errors import UserError
 
@@ -69,7 +69,7 @@ def _with_names(table: pd.DataFrame) -> pd.DataFrame:
     return named
 
 
-def _pandas():  # type: ignore[no-untyped-def]
+def _pandas() -> Any:
     try:
         import pandas
     except ImportError as error:

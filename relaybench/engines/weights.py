@@ -83,7 +83,7 @@ def _packaged_gguf() -> Path:
 
 
 def _dequantise(gguf: Path, folder: Path) -> None:
-    missing = [name for name in ("torch", "transformers", "gguf") if find_spec(name) is None]
+    missing = [name for name in ("torch", "transformers", "accelerate", "gguf") if find_spec(name) is None]
     if missing:
         raise UserError(f"{DEFAULT_MODEL} needs {' and '.join(missing)}; {_INSTALL}")
     import torch

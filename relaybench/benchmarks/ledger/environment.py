@@ -1,7 +1,7 @@
-"""One ledger as a world: `open` a page, `submit` an answer, `finish` a subtask.
+"""One ledger as a world: `open` a page, `submit` an answer, `done` with a subtask.
 
 Grammar, one action a reply, on the first line that starts with a verb ("Action:" and a bullet before it are
-allowed): `open N`, `submit VALUE[, VALUE ...]`, `finish`. A reply without such a line that holds numbers of the
+allowed): `open N`, `submit VALUE[, VALUE ...]`, `done`. A reply without such a line that holds numbers of the
 ledger's length submits all of them, in their order: a bare `4821` or a sentence around it is an answer, a list of
 guesses is a wrong one. Everything else is no action. `submit` ends the episode.
 """
@@ -15,21 +15,24 @@ from relaybench.benchmarks.ledger.generate import Sheet
 from relaybench.records import Score
 
 _VERB = re.compile(
-    r"^[ \t>*`-]*(?:Action[ \t*]*:[ \t*`]*)?(open|submit|finish)\b[ \t:]*(.*)$", re.IGNORECASE | re.MULTILINE
+    r"^[ \t>*`-]*(?:Action[ \t*]*:[ \t*`]*)?(open|submit|done|finish)\b[ \t:]*(.*)$", re.IGNORECASE | re.MULTILINE
 )
+DONE = "done"
+"""The verb that ends a subtask here (`finish` does too): as their last words, weak models copy `finish` more often."""
+
 _OPEN = re.compile(r"(?:page\s*)?(\d+)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
 
 
 def parse_action(reply: str, digits: int) -> Action | None:
-    """The action of a reply, in plain form ("open 2", "submit 4821, 1930", "finish"); None where there is none."""
+    """The action of a reply, in plain form ("open 2", "submit 4821, 1930", "done"); None where there is none."""
     found = _VERB.search(reply)
     if found is None:
         values = re.findall(rf"(?<!\d)\d{{{digits}}}(?!\d)", reply)
         return _submit(values)
     verb, rest = found.group(1).lower(), found.group(2)
-    if verb == "finish":
-        return Action(FINISH, FINISH)
+    if verb in (DONE, FINISH):
+        return Action(FINISH, DONE)
     if verb == "submit":
         return _submit(_NUMBER.findall(rest))
     page = _OPEN.match(rest.strip())
@@ -59,7 +62,7 @@ class LedgerEnvironment:
         if verb == "open" and rest.isdigit():
             return StepResult(self._page(int(rest)))
         if verb != "submit":
-            return StepResult(f"There is no action {verb!r}. Use open, submit or finish.")
+            return StepResult(f"There is no action {verb!r}. Use open, submit or done.")
         self._submitted = tuple(_NUMBER.findall(rest))
         return StepResult("Submitted.", reward=self._share_right(), done=True)
 

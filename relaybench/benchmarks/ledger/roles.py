@@ -11,19 +11,19 @@ import re
 from collections.abc import Mapping
 
 from relaybench.benchmarks.base import FINISH
+from relaybench.benchmarks.ledger.environment import DONE
 from relaybench.benchmarks.ledger.generate import Sheet
 from relaybench.config import LedgerConfig
 from relaybench.records import Context
 from relaybench.rollout.plan import Roles, Script, Subtask
 
-VERSION = "ledger-roles@1"
+VERSION = "ledger-roles@2"
 """Raise it with any change of wording, grammar or split."""
 
 READER, ANSWERER = "reader", "answerer"
 ANSWER_STEPS = 2
 _OPEN = "open N: shows page N of the ledger"
-_FINISH = "finish: ends your part"
-_SUBMIT = "submit NUMBER: gives the answer"
+_DONE = "done: ends your part"
 
 
 class LedgerReport:
@@ -68,11 +68,11 @@ def _reader(dials: LedgerConfig, sheet: Sheet) -> Subtask:
     return Subtask(
         id=READER,
         role=READER,
-        system=_system("You read a ledger.", _OPEN, _FINISH),
-        instruction=f"Open every page from 1 to {pages}, one after the other, then finish.",
+        system=_system("You read a ledger.", _OPEN, _DONE),
+        instruction=f"Open every page from 1 to {pages}, one after the other, then say done.",
         max_steps=pages + 1 + (0 if scripted else 2),
         tools=frozenset({"open", FINISH}),
-        script=_opens(pages, last=FINISH) if scripted else None,
+        script=_opens(pages, last=DONE) if scripted else None,
         reads_only=True,
     )
 
@@ -81,8 +81,8 @@ def _answerer(sheet: Sheet) -> Subtask:
     return Subtask(
         id=ANSWERER,
         role=ANSWERER,
-        system=_system("You answer a question about a ledger.", _SUBMIT),
-        instruction=_submit(sheet),
+        system=f"You answer a question about a ledger, with {_numbers(sheet)} from it.",
+        instruction=_answer(sheet),
         max_steps=ANSWER_STEPS,
         tools=frozenset({"submit"}),
         receives={READER: LedgerReport()},
@@ -94,8 +94,8 @@ def _whole(dials: LedgerConfig, sheet: Sheet, steps: int) -> Subtask:
     return Subtask(
         id="whole",
         role="whole",
-        system=_system("You read a ledger and answer a question about it.", _OPEN, _SUBMIT),
-        instruction=f"Open every page from 1 to {pages}. {_submit(sheet)}",
+        system=_system(f"You read a ledger and answer a question about it, with {_numbers(sheet)} from it.", _OPEN),
+        instruction=f"Open every page from 1 to {pages}. Then: {_answer(sheet)}",
         max_steps=steps,
         script=_opens(pages, last=None) if dials.reader == "scripted" else None,
     )
@@ -105,9 +105,15 @@ def _system(who: str, *actions: str) -> str:
     return "\n".join([f"{who} Reply with one action and nothing else:", *actions])
 
 
-def _submit(sheet: Sheet) -> str:
-    form = "submit " + ", ".join(["NUMBER"] * len(sheet.asked))
-    return f"Question: {sheet.question} Answer with: {form}"
+def _numbers(sheet: Sheet) -> str:
+    count = len(sheet.asked)
+    return "one number" if count == 1 else f"{count} numbers"
+
+
+def _answer(sheet: Sheet) -> str:
+    """Asks for the bare number, which the grammar takes as an answer: weak models copy a placeholder as it stands."""
+    what = "the number" if len(sheet.asked) == 1 else "the numbers"
+    return f"Answer this question with {what} from the ledger: {sheet.question}"
 
 
 def _opens(pages: int, last: str | None) -> Script:

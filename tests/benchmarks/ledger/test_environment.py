@@ -82,8 +82,9 @@ def test_what_is_no_action_is_none(reply):
     assert parse_action(reply, digits=4) is None
 
 
-def test_finish_is_the_shared_word_for_ending_a_subtask():
-    assert parse_action("finish", 4) == Action(FINISH, "finish")
+@pytest.mark.parametrize("reply", ["done", "Done.", "finish"])
+def test_done_ends_a_subtask_and_so_does_the_shared_word(reply):
+    assert parse_action(reply, 4) == Action(FINISH, "done")
 
 
 def test_the_declared_policy_opens_every_page_then_hands_over():
@@ -91,7 +92,7 @@ def test_the_declared_policy_opens_every_page_then_hands_over():
 
     ledger = Ledger(LedgerConfig(name="ledger", records=5, fields=2, page_size=4, tasks=1))
     roles = ledger.roles(ledger.tasks()[0])
-    for subtask, last in ((roles.parts[0], "finish"), (roles.whole, None), (roles.joined(), None)):
+    for subtask, last in ((roles.parts[0], "done"), (roles.whole, None), (roles.joined(), None)):
         context = Context("w")
         said = []
         for _ in range(4):

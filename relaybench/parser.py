@@ -10,7 +10,19 @@ from relaybench.errors import UserError, nearest
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse whose errors are one line with a way out."""
+    """argparse whose errors are one line with a way out, and whose options may stand between the positionals."""
+
+    _mixing = False
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """argparse's own takes `run C a=1 --dry-run b=2` for an error; its intermixed form calls this one again."""
+        if self._mixing or self._subparsers is not None:
+            return super().parse_known_args(args, namespace)
+        self._mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
 
     def error(self, message: str) -> NoReturn:
         choice = re.match(r"argument .*invalid choice: '(.*?)' \(choose from (.*)\)", message)

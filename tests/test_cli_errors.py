@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from relaybench.cli import main
+from relaybench.cli import _parser, main
 
 CONFIG = """
 benchmark: {name: ledger, tasks: 2}
@@ -162,3 +162,18 @@ def test_the_installed_command_prints_no_traceback() -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("relaybench: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "seen"),
+    [
+        (["run", "c.yaml", "limit=4", "--dry-run", "out=x"], {"overrides": ["limit=4", "out=x"], "dry_run": True}),
+        (
+            ["serve", "m", "--port", "8011", "--", "--max-model-len", "64"],
+            {"port": 8011, "extra": ["--max-model-len", "64"]},
+        ),
+    ],
+)
+def test_options_may_stand_between_the_words(words: list[str], seen: dict[str, object]) -> None:
+    parsed = vars(_parser().parse_args(words))
+    assert {key: parsed[key] for key in seen} == seen

@@ -96,7 +96,7 @@ def complete(query: Query, days: Days, places: Places) -> bool:
     if not all(_is_complete(day, last=i == query.days - 1) for i, day in enumerate(days)):
         return False
     given = sum(bool(value) and value != NOTHING for day in days for value in day.values())
-    return given / (6 * query.days) >= 0.5
+    return bool(given / (6 * query.days) >= 0.5)
 
 
 CHECKS: dict[str, Check] = {

@@ -155,7 +155,7 @@ def _query(where: str, row: dict[str, Any], queries: dict[int, Query], split: Sp
 
 def _scored(row: dict[str, Any], verdict: Verdict, rules: Rules) -> dict[str, Any]:
     """The verdict under the row's idx, and every field of the row that is not part of an answer."""
-    judged = {"idx": row["idx"]} | to_builtins(verdict)
+    judged: dict[str, Any] = {"idx": row["idx"]} | to_builtins(verdict)
     if rules == "official":
         del judged["faults"]
     return judged | {key: value for key, value in row.items() if key not in judged and key not in ("plan", "query")}

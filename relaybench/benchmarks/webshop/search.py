@@ -89,7 +89,8 @@ class Index:
             cut = -np.partition(-scores, limit - 1)[limit - 1]
             kept = scores >= cut
             rows, scores = rows[kept], scores[kept]
-        return rows[np.lexsort((self._rank[rows], -scores))][:limit]
+        best: NDArray[np.int32] = rows[np.lexsort((self._rank[rows], -scores))][:limit]
+        return best
 
 
 def document(product: Product) -> str:

@@ -18,7 +18,7 @@ _VERB = re.compile(
     r"^[ \t>*`-]*(?:Action[ \t*]*:[ \t*`]*)?(open|submit|done|finish)\b[ \t:]*(.*)$", re.IGNORECASE | re.MULTILINE
 )
 DONE = "done"
-"""The verb that ends a subtask here (`finish` does too): as their last words, weak models copy `finish` more often."""
+"""The verb that ends a subtask here; the shared word `finish` is read as well."""
 
 _OPEN = re.compile(r"(?:page\s*)?(\d+)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")

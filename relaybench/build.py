@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from relaybench.config import (
-    AnyEngineConfig,
+from relaybench.config import AnyEngineConfig, OpenAIConfig, RecordedConfig, TransformersConfig
+from relaybench.config_benchmarks import (
+    ALFWorldConfig,
     BenchmarkConfig,
     LedgerConfig,
-    OpenAIConfig,
-    RecordedConfig,
-    TransformersConfig,
+    TravelPlannerConfig,
+    WebShopConfig,
+    WideSearchConfig,
 )
 
 if TYPE_CHECKING:
@@ -28,9 +29,27 @@ def make_benchmark(config: BenchmarkConfig) -> Benchmark:
 
         return Ledger(config)
     from relaybench.benchmarks.datasets import data_dir
+
+    folder = data_dir(config.name)
+    if isinstance(config, ALFWorldConfig):
+        from relaybench.benchmarks.alfworld import ALFWorld
+
+        return ALFWorld(config, folder)
+    if isinstance(config, WebShopConfig):
+        from relaybench.benchmarks.webshop import WebShop
+
+        return WebShop(config, folder)
+    if isinstance(config, TravelPlannerConfig):
+        from relaybench.benchmarks.travelplanner import TravelPlanner
+
+        return TravelPlanner(config, folder)
+    if isinstance(config, WideSearchConfig):
+        from relaybench.benchmarks.widesearch import WideSearch
+
+        return WideSearch(config, folder)
     from relaybench.benchmarks.workbench import WorkBench
 
-    return WorkBench(config, data_dir("workbench"))
+    return WorkBench(config, folder)
 
 
 def make_engine(config: AnyEngineConfig) -> Engine:

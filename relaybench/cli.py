@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from relaybench import __version__
-from relaybench.cli_scoring import add_replay, add_score
+from relaybench.cli_replay import add_replay
+from relaybench.cli_score import add_score
 from relaybench.errors import UserError
 from relaybench.parser import Parser, add_command
 

@@ -8,69 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-
-class Settings(BaseModel):
-    """Base of all configs: immutable, and no unknown keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class LedgerConfig(Settings):
-    """The generated benchmark with dials and exact answers (docs/ledger.md)."""
-
-    name: Literal["ledger"]
-    tasks: int = Field(40, ge=1)
-    """How many tasks."""
-    records: int = Field(4, ge=1, le=500)
-    """K: records to look through."""
-    fields: int = Field(1, ge=1, le=8)
-    """F: fields of each record."""
-    digits: int = Field(4, ge=1, le=12)
-    """A value is a number of this many digits: V = 9 x 10^(digits-1) values."""
-    noise: int = Field(0, ge=0)
-    """N: noise lines among the records."""
-    page_size: int = Field(4, ge=1)
-    """Lines on a page that the reader opens; a record has one line a field."""
-    asked: int = Field(1, ge=1)
-    """How many fields of one record the question asks for."""
-    question: Literal["upstream", "blind"] = "upstream"
-    """Whether the reader knows the question (query-aware relays) or only the answering worker does."""
-    key_noise: float = Field(0.0, ge=0.0, lt=1.0)
-    """Probability that the answer key holds another value than the record (the h of theory 1.2 E)."""
-    alias: bool = False
-    """The question names its record by office; near-duplicate names, former heads and superseded values are about."""
-    skew: float = Field(0.0, ge=0.0)
-    """How unevenly fields are asked: field i with weight (i+1)^-skew; above 0, noise lines look like records."""
-    reader: Literal["scripted", "model"] = "scripted"
-    """Who opens the pages: a declared script (small models cannot be relied on) or the model."""
-    seed: int = 0
-    """Seed of the task generator (not of decoding)."""
-
-    @model_validator(mode="after")
-    def _asks_what_there_is(self) -> LedgerConfig:
-        if self.asked > self.fields:
-            raise ValueError(
-                f"asked is {self.asked}, but a record has {self.fields} fields; lower asked or raise fields"
-            )
-        return self
-
-
-class WorkBenchConfig(Settings):
-    """WorkBench (Styles et al. 2024), scored as its authors do."""
-
-    name: Literal["workbench"]
-    split: Literal[
-        "multi_domain", "analytics", "calendar", "customer_relationship_manager", "email", "project_management", "all"
-    ] = "multi_domain"
-    rules: Literal["v1", "v2"] = "v2"
-    """v2: the 2026 tasks, truth and rules (multi_domain only); v1: the 2024 ones, which the oracle files follow."""
-    toolset: Literal["all", "domains"] = "all"
-    """Offer all tools, or those of the task's domains and the directory."""
-
-
-BenchmarkConfig = Annotated[LedgerConfig | WorkBenchConfig, Field(discriminator="name")]
+from relaybench.config_benchmarks import BenchmarkConfig
+from relaybench.settings import Settings
 
 
 class Price(Settings):
@@ -249,7 +190,7 @@ class DecodingConfig(Settings):
     """New tokens a turn."""
     report_tokens: int = Field(256, ge=1)
     """New tokens of a written relay."""
-    stop: list[str] = []
+    stop: list[str] = Field([])
     """Strings that end a turn."""
     logprobs: bool = False
     """Store the log-probability of each generated token."""

@@ -20,7 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from relaybench.benchmarks.base import Action, StepResult, Task, action_line
-from relaybench.config import LedgerConfig, OpenAIConfig, RunConfig, SystemConfig
+from relaybench.config import OpenAIConfig, RunConfig, SystemConfig
+from relaybench.config_benchmarks import LedgerConfig
 from relaybench.engines.base import Request
 from relaybench.engines.fake import FakeEngine
 from relaybench.records import Score
@@ -81,6 +82,9 @@ class CountingBenchmark:
 
     def needed(self, task: Task) -> dict[str, str]:
         return {}
+
+    async def close(self) -> None:
+        """Nothing is held."""
 
 
 def count_on(request: Request) -> str:

@@ -47,6 +47,9 @@ class StepResult(Struct, frozen=True):
     observation: str
     reward: float = 0.0
     done: bool = False
+    """The task is over: no worker acts any more."""
+    finished: bool = False
+    """The acting worker's part is over, the task is not."""
 
 
 class Environment(Protocol):
@@ -87,6 +90,10 @@ class Benchmark(Protocol):
 
     def needed(self, task: Task) -> dict[str, str]:
         """The values a sufficient relay must carry, by field name; empty where the benchmark cannot tell."""
+        ...
+
+    async def close(self) -> None:
+        """The run is over: let go of what its environments share (worker processes, an index)."""
         ...
 
 

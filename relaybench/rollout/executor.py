@@ -103,8 +103,11 @@ async def _run_subtask(
     bounded = [relay for relay in relays if not _is_identity(relay)]
     context = Context(subtask.id, join(inherited))
 
+    known = {_task_text(rollout.plan.subtask(segment.worker), setting) for segment in context.segments[:-1]}
+    task = _task_text(subtask, setting)
+
     async def roll(where: Environment) -> WorkerRecord:
-        _open(context, subtask, setting, observation, bounded)
+        _open(context, subtask, setting, observation, bounded, news="" if task in known else task)
         return await Worker(subtask, context, setting.model, where, setting.parse_action).run()
 
     if setting.share is None or edges or not _has_successor(rollout.plan, subtask):
@@ -141,16 +144,25 @@ async def _shared(
     return record
 
 
-def _open(context: Context, subtask: Subtask, setting: Setting, observation: str, relays: list[Relay]) -> None:
-    """The opening messages: a fresh system and user message, or one user message after what is inherited."""
+def _open(
+    context: Context, subtask: Subtask, setting: Setting, observation: str, relays: list[Relay], news: str
+) -> None:
+    """The opening messages: a fresh system and user message, or one user message after what is inherited.
+
+    `news` is the task's text where no inherited worker was told it.
+    """
     model = setting.model
     told = [_heading(relay) + relay.text for relay in relays if relay.text]
     if context.last is None:
         context.append(model.message(context, "system", subtask.system))
-        parts = [setting.task.instruction, subtask.instruction, observation, *told]
+        parts = [_task_text(subtask, setting), subtask.instruction, observation, *told]
     else:
-        parts = [subtask.system, subtask.instruction, *told]
+        parts = [subtask.system, news, subtask.instruction, *told]
     context.append(model.message(context, "user", "\n\n".join(part for part in parts if part)))
+
+
+def _task_text(subtask: Subtask, setting: Setting) -> str:
+    return setting.task.instruction if subtask.task is None else subtask.task
 
 
 def _heading(relay: Relay) -> str:

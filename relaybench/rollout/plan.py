@@ -39,6 +39,8 @@ class Subtask:
     """Its actions leave the environment as it was: a shared rollout needs no replay of them."""
     prefill: str = ""
     """Words put into the model's mouth at the start of each reply (token engines only)."""
+    task: str | None = None
+    """The task as this worker may know it; None: in the benchmark's own words."""
 
 
 @dataclass(frozen=True, slots=True)

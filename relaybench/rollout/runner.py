@@ -127,6 +127,7 @@ class Runner:
             await self._sharing.close()
             for engine in self._engines.values():
                 await engine.close()
+            await self._grid.benchmark.close()
 
     async def _one(self, job: Job) -> None:
         try:

@@ -47,8 +47,8 @@ class Worker:
                 stop = "finished"
                 break
             self.context.append(self.model.message(self.context, "user", result.observation))
-            if result.done:
-                stop = "done"
+            if result.done or result.finished:
+                stop = "done" if result.done else "finished"
                 break
         return self._record(steps, generations, stop, time.monotonic() - began)
 

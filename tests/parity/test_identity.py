@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from relaybench.benchmarks.base import Benchmark, Task
-from relaybench.config import LedgerConfig, OpenAIConfig, TransformersConfig, WorkBenchConfig
+from relaybench.config import OpenAIConfig, TransformersConfig
+from relaybench.config_benchmarks import LedgerConfig, WorkBenchConfig
 from relaybench.engines.base import Engine
 from relaybench.engines.model import Model
 from relaybench.records import Decoding, Message

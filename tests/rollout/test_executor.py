@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from relaybench.benchmarks.base import Task
+from relaybench.benchmarks.base import StepResult, Task
 from relaybench.engines.base import EngineError, Request
 from relaybench.engines.fake import FakeEngine
 from relaybench.engines.model import Model
@@ -174,3 +174,30 @@ async def test_a_worker_that_fails_takes_its_neighbours_down_before_the_environm
     with pytest.raises(EngineError, match="down"):
         await execute(Plan((part("a"), part("b"))), setting(engine), Notebook("v0"))
     assert engine.most_at_once == 2
+
+
+async def test_a_worker_may_know_another_text_of_the_task_and_is_told_it_once() -> None:
+    a, b, c = replace(part("a"), task="A part of it."), replace(part("b"), task="A part of it."), part("c")
+    says = Says()
+    edges = tuple(Edge(x, y, Identity()) for x, y in (("a", "b"), ("a", "c"), ("b", "c")))
+    await run(Plan((a, b, c), edges), says)
+    first, second, third = ([message.content for message in request.messages] for request in says.asked)
+    assert "A part of it." in first[1]
+    assert "The task." not in first[1]
+    assert second[-1].splitlines()[0] == "ROLE b."
+    assert "A part of it." not in second[-1]
+    assert "The task." in third[-1]
+
+
+async def test_a_step_may_end_its_worker_and_leave_the_task_open() -> None:
+    class Desk(Notebook):
+        async def step(self, action: str) -> StepResult:
+            return StepResult("Handed in.", finished=True)
+
+    says = Says(a=["Action: hand in", "Action: never asked"], b=["Action: hand in"])
+    made = setting(FakeEngine(says))
+    rollout = await execute(Plan((part("a"), part("b")), (Edge("a", "b", Note()),)), made, Desk("v0"))
+    assert [(name, record.stop, len(record.steps)) for name, record in rollout.records.items()] == [
+        ("a", "finished", 1),
+        ("b", "finished", 1),
+    ]

@@ -106,6 +106,9 @@ class Toy:
     def needed(self, task: Task) -> dict[str, str]:
         return {"value": task.data["value"]}
 
+    async def close(self) -> None:
+        """Nothing is held."""
+
 
 def play(request: Request) -> str:
     """A model that does its role's part, with what it finds in its context."""

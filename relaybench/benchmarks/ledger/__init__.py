@@ -12,7 +12,7 @@ from relaybench.benchmarks.base import Action, Task
 from relaybench.benchmarks.ledger.environment import LedgerEnvironment, parse_action
 from relaybench.benchmarks.ledger.generate import make_task, revision, sheet_of
 from relaybench.benchmarks.ledger.roles import roles
-from relaybench.config import LedgerConfig
+from relaybench.config_benchmarks import LedgerConfig
 from relaybench.rollout.plan import Roles
 
 __all__ = ["Ledger", "describe"]
@@ -44,6 +44,9 @@ class Ledger:
     def needed(self, task: Task) -> dict[str, str]:
         """The asked registers as the ledger holds them (key noise, where set, is not in them)."""
         return sheet_of(task).needed
+
+    async def close(self) -> None:
+        """Nothing is held."""
 
 
 def describe(dials: LedgerConfig) -> str:

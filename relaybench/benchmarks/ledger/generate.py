@@ -16,7 +16,7 @@ from random import Random
 from msgspec import Struct, convert, to_builtins
 
 from relaybench.benchmarks.base import Task
-from relaybench.config import LedgerConfig
+from relaybench.config_benchmarks import LedgerConfig
 
 GENERATOR = "ledger@1"
 """Raise it with any change that alters what a seed generates."""

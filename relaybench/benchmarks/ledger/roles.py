@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from relaybench.benchmarks.base import FINISH
 from relaybench.benchmarks.ledger.environment import DONE
 from relaybench.benchmarks.ledger.generate import Sheet
-from relaybench.config import LedgerConfig
+from relaybench.config_benchmarks import LedgerConfig
 from relaybench.records import Context
 from relaybench.rollout.plan import Roles, Script, Subtask
 

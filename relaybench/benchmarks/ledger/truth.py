@@ -13,7 +13,7 @@ from math import log
 from typing import Literal
 
 from relaybench.benchmarks.ledger.generate import FIELDS
-from relaybench.config import LedgerConfig
+from relaybench.config_benchmarks import LedgerConfig
 from relaybench.errors import UserError, nearest
 
 Regime = Literal["about 0", "> 0", "much > 0"]

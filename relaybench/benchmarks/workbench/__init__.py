@@ -15,7 +15,7 @@ from relaybench.benchmarks.workbench.data import MULTI, Query, load_base, load_q
 from relaybench.benchmarks.workbench.environment import WorkBenchEnvironment, parse_action
 from relaybench.benchmarks.workbench.roles import NEEDED, NOTHING, RESULT, roles
 from relaybench.benchmarks.workbench.scoring import Scorer
-from relaybench.config import WorkBenchConfig
+from relaybench.config_benchmarks import WorkBenchConfig
 from relaybench.errors import UserError
 from relaybench.rollout.plan import Roles
 
@@ -62,6 +62,9 @@ class WorkBench:
             fields[f"{before}action"] = ".".join(call.path[:2])
             fields |= {f"{before}{key}": str(value) for key, value in call.values()[1].items()}
         return fields
+
+    async def close(self) -> None:
+        """Nothing is held."""
 
 
 def _task(query: Query) -> Task:

@@ -8,7 +8,7 @@ from relaybench.benchmarks.base import FINISH, Action
 from relaybench.benchmarks.ledger import Ledger
 from relaybench.benchmarks.ledger.environment import LedgerEnvironment, parse_action
 from relaybench.benchmarks.ledger.generate import Line, Sheet
-from relaybench.config import LedgerConfig
+from relaybench.config_benchmarks import LedgerConfig
 
 SHEET = Sheet(
     lines=tuple(

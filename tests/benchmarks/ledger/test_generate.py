@@ -8,7 +8,7 @@ import pytest
 from relaybench.benchmarks.ledger import Ledger, describe
 from relaybench.benchmarks.ledger.generate import FIELDS, ask, make_sheet, make_task, revision, sheet_of
 from relaybench.benchmarks.ledger.truth import p_asked
-from relaybench.config import LedgerConfig
+from relaybench.config_benchmarks import LedgerConfig
 
 
 def dials(**changes: object) -> LedgerConfig:

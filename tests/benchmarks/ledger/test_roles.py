@@ -4,7 +4,7 @@ import pytest
 
 from relaybench.benchmarks.ledger import Ledger
 from relaybench.benchmarks.ledger.roles import LedgerReport
-from relaybench.config import LedgerConfig
+from relaybench.config_benchmarks import LedgerConfig
 
 REPORT = LedgerReport()
 

@@ -9,7 +9,7 @@ import pytest
 
 from relaybench.benchmarks.ledger import describe, truth
 from relaybench.benchmarks.ledger.generate import FIELDS
-from relaybench.config import LedgerConfig
+from relaybench.config_benchmarks import LedgerConfig
 from relaybench.errors import UserError
 
 Registers = dict[tuple[int, str], int]

@@ -9,7 +9,7 @@ import pytest
 from relaybench.benchmarks.base import FINISH, Action
 from relaybench.benchmarks.workbench import WorkBench
 from relaybench.benchmarks.workbench.environment import WorkBenchEnvironment, parse_action
-from relaybench.config import WorkBenchConfig
+from relaybench.config_benchmarks import WorkBenchConfig
 from relaybench.errors import UserError
 
 DELETE = 'email.delete_email(email_id="00000001")'

@@ -9,7 +9,7 @@ import pytest
 from relaybench.benchmarks.workbench import WorkBench
 from relaybench.benchmarks.workbench.roles import ABOUT, READER, WRITER, FieldsReport, roles
 from relaybench.benchmarks.workbench.sandbox import TOOLS
-from relaybench.config import WorkBenchConfig
+from relaybench.config_benchmarks import WorkBenchConfig
 
 REPORT = FieldsReport(["email.delete_email"])
 

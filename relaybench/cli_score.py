@@ -1,4 +1,4 @@
-"""The commands `score` and `replay`: what any system produced, judged or carried out as the benchmark's authors do.
+"""The command `score`: what any system produced, judged as the benchmark's authors do.
 
 Each benchmark has a subcommand with the options that its scoring knows.
 """
@@ -32,57 +32,6 @@ relaybench score workbench --help     the form of the rows
     _add_score_travelplanner(benchmarks)
     _add_score_widesearch(benchmarks)
     _add_score_webshop(benchmarks)
-
-
-def add_replay(commands: _Commands) -> None:
-    replay = add_command(
-        commands,
-        "replay",
-        "replay actions in a benchmark's environment: everything it answers",
-        """
-relaybench replay workbench --actions actions.jsonl.gz --out traces.jsonl
-relaybench replay webshop --actions episodes.jsonl --out transcripts.jsonl
-relaybench replay webshop --queries queries.jsonl --out found.jsonl
-""",
-    )
-    benchmarks = replay.add_subparsers(dest="benchmark", required=True, metavar="BENCHMARK", parser_class=Parser)
-    workbench = add_command(
-        benchmarks,
-        "workbench",
-        "every return value or exception of the tools, and the final state",
-        """
-relaybench replay workbench --actions actions.jsonl.gz --out traces.jsonl
-  one line in: {"id": "email-003", "actions": ["email.delete_email.func(email_id=\\"00000479\\")"]}
-""",
-    )
-    workbench.add_argument("--actions", type=Path, required=True, help="JSONL, plain or gzipped: id, actions")
-    workbench.add_argument("--out", type=Path, required=True)
-    _add_data(workbench)
-    workbench.set_defaults(handler=_replay_workbench)
-    _add_replay_webshop(benchmarks)
-
-
-def _add_replay_webshop(benchmarks: _Commands) -> None:
-    webshop = add_command(
-        benchmarks,
-        "webshop",
-        "every page of the shop after each action, or what queries find",
-        """
-relaybench replay webshop --actions episodes.jsonl.gz --out transcripts.jsonl
-  one line in: {"id": 1, "human_goals": 0, "steps": [{"op": "reset", "session": 7}, {"op": "step", "action": "..."}]}
-  one line out: the same, each step with text, rich, avail, url, reward, done, error
-relaybench replay webshop --queries queries.jsonl --out found.jsonl
-  one line in: {"id": 1, "query": "console table"}
-  one line out: id, asins (the best 50, best first), or error
-""",
-    )
-    what = webshop.add_mutually_exclusive_group(required=True)
-    what.add_argument("--actions", type=Path, help="JSONL, plain or gzipped: id, human_goals, steps")
-    what.add_argument("--queries", type=Path, help="JSONL, plain or gzipped: id, query, seed (for <r>)")
-    webshop.add_argument("--out", type=Path, required=True)
-    _add_data(webshop)
-    _add_construction_seed(webshop)
-    webshop.set_defaults(handler=_replay_webshop)
 
 
 def _add_score_workbench(benchmarks: _Commands) -> None:
@@ -158,21 +107,21 @@ relaybench score webshop --answers purchases.jsonl.gz --out rewards.jsonl
 """,
     )
     _add_files(webshop, "id, human_goals (0 or 1), goal_index, bought_asin, bought_price, chosen_options")
-    _add_construction_seed(webshop)
+    add_construction_seed(webshop)
     webshop.set_defaults(handler=_score_webshop)
 
 
 def _add_files(parser: Parser, form: str) -> None:
     parser.add_argument("--answers", type=Path, required=True, help=f"JSONL, plain or gzipped: {form}")
     parser.add_argument("--out", type=Path, help="write a verdict a row")
-    _add_data(parser)
+    add_data(parser)
 
 
-def _add_data(parser: Parser) -> None:
+def add_data(parser: Parser) -> None:
     parser.add_argument("--data", type=Path, help="data folder (default: what `relaybench data` fetched)")
 
 
-def _add_construction_seed(webshop: Parser) -> None:
+def add_construction_seed(webshop: Parser) -> None:
     webshop.add_argument(
         "--construction-seed",
         type=int,
@@ -209,21 +158,3 @@ def _score_webshop(args: argparse.Namespace) -> None:
     from relaybench.benchmarks.webshop.scoring import score_answers
 
     print(score_answers(args.answers, args.data or data_dir("webshop"), args.out, args.construction_seed))
-
-
-def _replay_workbench(args: argparse.Namespace) -> None:
-    from relaybench.benchmarks.datasets import data_dir
-    from relaybench.benchmarks.workbench.replay import replay_actions
-
-    print(replay_actions(args.actions, args.data or data_dir("workbench"), args.out))
-
-
-def _replay_webshop(args: argparse.Namespace) -> None:
-    from relaybench.benchmarks.datasets import data_dir
-    from relaybench.benchmarks.webshop.replay import replay_actions, replay_queries
-
-    data = args.data or data_dir("webshop")
-    if args.queries is not None:
-        print(replay_queries(args.queries, data, args.out))
-    else:
-        print(replay_actions(args.actions, data, args.out, args.construction_seed))

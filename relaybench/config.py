@@ -205,6 +205,8 @@ class RunConfig(Settings):
     seeds: list[int] = Field([0], min_length=1)
     """One trial each: several at temperature > 0 give Avg@N and pass@k."""
     decoding: DecodingConfig = DecodingConfig()
+    max_steps: int | None = Field(None, ge=1)
+    """Steps of a task in all, shared out over the parts as the benchmark's own number is; that number by default."""
     share_upstream: bool = True
     """One upstream rollout per (task, engine, seed) for all relays: paired and cheap. false: end to end each."""
     out: Path = Path("runs/run")

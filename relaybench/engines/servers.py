@@ -115,7 +115,8 @@ class Servers:
         silent = [(server, trouble) for server, trouble in zip(self.all, troubles, strict=True) if trouble]
         if len(silent) == len(self.all):
             said = "; ".join(f"{server.name} {trouble}" for server, trouble in silent)
-            raise UserError(f"{said}; start a server with `relaybench serve MODEL`, or set the engine's 'base_url'")
+            mend = "start one with `relaybench serve MODEL` and wait until it says that it is up (a minute or two)"
+            raise UserError(f"{said}; {mend}, or set the engine's 'base_url'")
         for server, trouble in silent:
             print(f"relaybench: {server.name} {trouble}; going on with the other servers", file=sys.stderr)
             server.rest()

@@ -53,7 +53,7 @@ def _like_hub_name(name: str) -> bool:
 
 
 def _convert_default(target: Path) -> Path:
-    """De-quantise the packaged GGUF file into `target`, which appears whole or not at all."""
+    """De-quantise the packaged GGUF file into `target`, which appears whole or not at all. Raises UserError."""
     gguf = _packaged_gguf()
     target.parent.mkdir(parents=True, exist_ok=True)
     print(f"relaybench: converting {DEFAULT_MODEL} to {target} (once, about half a minute)", file=sys.stderr)
@@ -62,9 +62,13 @@ def _convert_default(target: Path) -> Path:
         _dequantise(gguf, partial)
         partial.chmod(0o755)
         partial.rename(target)
-    except OSError:
+    except OSError as error:
         if not (target / "config.json").is_file():  # else another process was first
-            raise
+            mend = "make room, or set RELAYBENCH_MODELS to another folder"
+            raise UserError(f"cannot convert {DEFAULT_MODEL} to {target} ({error}); {mend}") from error
+    except (ValueError, RuntimeError, KeyError, ImportError) as error:
+        first = str(error).strip().partition("\n")[0]
+        raise UserError(f"{DEFAULT_MODEL} cannot be converted ({type(error).__name__}: {first}); {_INSTALL}") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return target

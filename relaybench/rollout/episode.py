@@ -132,7 +132,7 @@ class Scene:
         other = self.grid.neighbour(task)
         with self.sharing.visit(self._group(other)):
             encoder = make_encoder(base, self.materials(other))
-            plan = prototypes.mas(self.grid.benchmark.roles(other), encoder)
+            plan = prototypes.mas(self.grid.roles(other), encoder)
             if not {source, receiver.id} <= {subtask.id for subtask in plan.subtasks}:
                 raise UserError(
                     f"tasks {task.id} and {other.id} are split into different subtasks, so that neither can send the "
@@ -146,7 +146,7 @@ async def play(job: Job, scene: Scene) -> Episode:
     """Run and score one job. Raises EngineError, EnvironmentFailed, or what is wrong with this library."""
     started, began = now(), time.monotonic()
     benchmark = scene.grid.benchmark
-    roles = benchmark.roles(job.task)
+    roles = scene.grid.roles(job.task)
     plan = plan_of(job.system, roles, scene.materials(job.task))
     setting = scene.setting(job.task)
     environment = setting.make_environment()

@@ -111,7 +111,7 @@ def _parts(job: Job, grid: Grid) -> Iterator[tuple[tuple[str, ...], _Cost]]:
 
 def _plan(system: SystemConfig, task: Task, grid: Grid) -> Plan:
     nothing = Materials(Model(cast(Engine, None)))  # encoders look at their materials when they encode, not before
-    return plan_of(system, grid.benchmark.roles(task), nothing)
+    return plan_of(system, grid.roles(task), nothing)
 
 
 def _worker(

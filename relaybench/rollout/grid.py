@@ -19,6 +19,7 @@ from relaybench.config import AnyEngineConfig, DecodingConfig, RunConfig, System
 from relaybench.errors import UserError
 from relaybench.records import Decoding
 from relaybench.relays.catalogue import encoder_name
+from relaybench.rollout.plan import Roles
 
 _canonical = msgspec.json.Encoder(order="sorted").encode
 
@@ -81,6 +82,16 @@ class Grid:
             raise UserError("a foreign relay needs another task, and this benchmark has one; remove that system")
         return self.all_tasks[(self._places[task.id] + 1) % len(self.all_tasks)]
 
+    def roles(self, task: Task) -> Roles:
+        """The benchmark's roles for `task`, within the run's own number of steps where it sets one."""
+        roles = self.benchmark.roles(task)
+        if self.config.max_steps is None:
+            return roles
+        try:
+            return roles.within(self.config.max_steps)
+        except ValueError as error:
+            raise UserError(f"max_steps: {error} of {self.benchmark.name}; raise it") from None
+
     def _jobs(self) -> Iterator[Job]:
         for task in self.tasks:
             for engine in self.config.engines:
@@ -102,6 +113,8 @@ class Grid:
         }
         if engine.max_context is not None:
             common["max_context"] = engine.max_context
+        if self.config.max_steps is not None:
+            common["max_steps"] = self.config.max_steps
         return common
 
     def _key(self, common: Mapping[str, Any], system: SystemConfig) -> str:
@@ -114,7 +127,7 @@ class Grid:
 
     def _version(self, task: Task) -> str:
         if task.id not in self._versions:
-            self._versions[task.id] = self.benchmark.roles(task).version
+            self._versions[task.id] = self.roles(task).version
         return self._versions[task.id]
 
     def _check_distinct(self) -> None:

@@ -105,6 +105,15 @@ class Roles:
     parts: tuple[Subtask, ...]
     pairs: tuple[tuple[str, str], ...]
 
+    def within(self, steps: int) -> Roles:
+        """The same roles with `steps` in all, shared out as they are now (at least one each).
+
+        Raises ValueError for fewer steps than parts.
+        """
+        shares = _share_out(steps, [part.max_steps for part in self.parts])
+        parts = tuple(replace(part, max_steps=share) for part, share in zip(self.parts, shares, strict=True))
+        return replace(self, whole=replace(self.whole, max_steps=steps), parts=parts)
+
     def plan(self, relay: RelayEncoder) -> Plan:
         """The MAS graph with `relay` on every pair that carries one."""
         return Plan(self.parts, tuple(Edge(a, b, relay) for a, b in self.pairs), budget=self.whole.max_steps)
@@ -129,6 +138,18 @@ class Planner(Protocol):
     """Asked again after each finished worker; may return a grown plan."""
 
     def revise(self, plan: Plan, finished: Context, started: Collection[str]) -> Plan: ...
+
+
+def _share_out(total: int, weights: Sequence[int]) -> list[int]:
+    """Whole numbers from 1 on that sum to `total`, in proportion to `weights` (largest remainders first)."""
+    if total < len(weights):
+        raise ValueError(f"{total} steps are too few for {len(weights)} parts")
+    spare, whole = total - len(weights), sum(weights)
+    shares = [1 + spare * weight // whole for weight in weights]
+    largest = sorted(range(len(weights)), key=lambda i: -(spare * weights[i] % whole))
+    for i in largest[: total - sum(shares)]:
+        shares[i] += 1
+    return shares
 
 
 def _sorted(subtasks: Sequence[Subtask], edges: Sequence[Edge]) -> tuple[Subtask, ...]:

@@ -57,14 +57,24 @@ def test_a_missing_package_is_told(models: Path, monkeypatch: pytest.MonkeyPatch
     assert not (models / "smollm2-135m").exists()
 
 
-def test_a_conversion_that_fails_leaves_nothing(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "mend"),
+    [
+        (OSError("no space left on device"), "no space left.*make room"),
+        (ImportError("cannot import name 'GgufConfig'"), "GgufConfig.*scripts/install cpu"),
+        (ValueError("Unrecognized\nand more"), r"ValueError: Unrecognized\); install"),
+    ],
+)
+def test_a_conversion_that_fails_leaves_nothing_and_says_why(
+    models: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, mend: str
+) -> None:
     def fail(gguf: Path, folder: Path) -> None:
         (folder / "model.safetensors").write_bytes(b"half")
-        raise OSError("no space left on device")
+        raise error
 
     monkeypatch.setattr(weights, "_packaged_gguf", lambda: Path("some.gguf"))
     monkeypatch.setattr(weights, "_dequantise", fail)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(UserError, match=mend):
         resolve_model("smollm2-135m")
     assert [p.name for p in models.iterdir()] == ["qwen2.5-0.5b"]
 

@@ -38,6 +38,7 @@ def test_keys_of_schema_1_stay_what_they_are() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
+        {"max_steps": 4},
         {"seeds": [1]},
         {"decoding": {"temperature": 0.5}},
         {"decoding": {"max_tokens": 7}},
@@ -147,3 +148,10 @@ def test_the_forecast_leaves_out_what_is_stored_and_says_what_is_left() -> None:
     assert told.prompt_tokens > told.generated_tokens > 0
     assert "7 stored, 21 to run" in str(told)
     assert forecast(whole, {job.key for job in whole.jobs}).calls == 0
+
+
+def test_the_runs_own_number_of_steps_holds_for_every_prototype() -> None:
+    roles = grid(max_steps=4).roles(Toy().tasks()[0])
+    assert [subtask.max_steps for subtask in (roles.whole, *roles.parts)] == [4, 2, 2]
+    with pytest.raises(UserError, match="max_steps: 1 steps are too few for 2 parts of toy; raise it"):
+        grid(max_steps=1)

@@ -72,3 +72,17 @@ def test_sas_plan_says_every_part_in_order() -> None:
         words.index(f"Do {name}.") - 3 for name in "abc"
     )
     assert sas_plan(ROLES).subtasks[0].system == sas(ROLES).subtasks[0].system
+
+
+@pytest.mark.parametrize(("steps", "shares"), [(6, [2, 2, 2]), (15, [5, 5, 5]), (8, [3, 3, 2]), (3, [1, 1, 1])])
+def test_another_number_of_steps_is_shared_out_over_the_parts(steps: int, shares: list[int]) -> None:
+    roles = ROLES.within(steps)
+    assert [p.max_steps for p in roles.parts] == shares
+    assert roles.whole.max_steps == roles.joined().max_steps == mas(roles, Identity()).total_steps == steps
+
+
+def test_shares_follow_the_benchmarks_own_and_none_is_empty() -> None:
+    roles = replace(ROLES, parts=(part("a", 8), part("b", 5), part("c", 5), part("d", 5), part("e", 7)))
+    assert [p.max_steps for p in roles.within(15).parts] == [4, 3, 3, 2, 3]
+    with pytest.raises(ValueError, match="4 steps are too few for 5 parts"):
+        roles.within(4)

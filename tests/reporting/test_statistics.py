@@ -11,6 +11,7 @@ from scipy import stats
 
 from relaybench.reporting import statistics
 from relaybench.reporting.statistics import (
+    LARGE,
     mcnemar,
     mean,
     means,
@@ -188,3 +189,14 @@ def test_pass_rate_leaves_out_tasks_with_fewer_trials():
 
 def test_a_share_has_its_n():
     assert proportion(3, 10).n == 10
+
+
+def test_the_interval_of_many_tasks_is_what_the_bootstrap_would_say() -> None:
+    values = np.random.default_rng(0).exponential(size=LARGE)
+    few, many = mean(values), mean(np.append(values, [values.mean(), np.nan]))
+    assert few.low is not None
+    assert few.high is not None
+    assert many.n == LARGE + 1
+    assert many.value == pytest.approx(few.value)
+    assert many.low == pytest.approx(few.low, abs=0.003)
+    assert many.high == pytest.approx(few.high, abs=0.003)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
@@ -94,6 +94,15 @@ class Benchmark(Protocol):
 
     async def close(self) -> None:
         """The run is over: let go of what its environments share (worker processes, an index)."""
+        ...
+
+
+@runtime_checkable
+class Targeted(Protocol):
+    """A benchmark that knows what a worker should do next: the target Y that relays into it are judged by."""
+
+    def targets(self, task: Task, worker: str) -> list[str]:
+        """Valid first replies of that worker, as its role would write them; empty where there are none to name."""
         ...
 
 

@@ -66,12 +66,15 @@ def strongest(readers: ArrayLike, half: ArrayLike) -> Nats:
 
 
 def halves(tasks: Sequence[str], salt: str = "") -> NDArray[np.bool_]:
-    """A fixed split of tasks into two halves, the same for every run: by the rank of a hash of the task's id."""
-    hashed = [sha256(f"{salt}/{task}".encode()).hexdigest() for task in tasks]
-    order = sorted(range(len(tasks)), key=lambda i: (hashed[i], i))
-    side = np.zeros(len(tasks), dtype=bool)
-    side[order[: len(tasks) // 2]] = True
-    return side
+    """A fixed split of tasks into two halves, whatever their order; several trials of a task stay together."""
+    distinct = sorted(set(tasks))
+    first = set(ranked(distinct, salt)[: len(distinct) // 2])
+    return np.array([task in first for task in tasks])
+
+
+def ranked(tasks: Sequence[str], salt: str = "") -> list[str]:
+    """Tasks in the order of a hash of their ids: its first n are a fixed random sample."""
+    return sorted(tasks, key=lambda task: sha256(f"{salt}/{task}".encode()).hexdigest())
 
 
 def bits(nats: float) -> float:

@@ -152,7 +152,7 @@ def _open(
     `news` is the task's text where no inherited worker was told it.
     """
     model = setting.model
-    told = [_heading(relay) + relay.text for relay in relays if relay.text]
+    told = [heading(relay) + relay.text for relay in relays if relay.text]
     if context.last is None:
         context.append(model.message(context, "system", subtask.system))
         parts = [_task_text(subtask, setting), subtask.instruction, observation, *told]
@@ -165,7 +165,8 @@ def _task_text(subtask: Subtask, setting: Setting) -> str:
     return setting.task.instruction if subtask.task is None else subtask.task
 
 
-def _heading(relay: Relay) -> str:
+def heading(relay: Relay) -> str:
+    """What stands before a relay in the prompt of the worker that gets it."""
     return f"From {', '.join(relay.sources)}:\n"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from relaybench.benchmarks.base import Action, Task
 from relaybench.benchmarks.ledger.environment import LedgerEnvironment, parse_action
 from relaybench.benchmarks.ledger.generate import make_task, revision, sheet_of
-from relaybench.benchmarks.ledger.roles import roles
+from relaybench.benchmarks.ledger.roles import ANSWERER, roles
 from relaybench.config_benchmarks import LedgerConfig
 from relaybench.rollout.plan import Roles
 
@@ -44,6 +44,10 @@ class Ledger:
     def needed(self, task: Task) -> dict[str, str]:
         """The asked registers as the ledger holds them (key noise, where set, is not in them)."""
         return sheet_of(task).needed
+
+    def targets(self, task: Task, worker: str) -> list[str]:
+        """The answer key, key noise and all, as the bare numbers that the answerer is asked for."""
+        return [", ".join(sheet_of(task).answer)] if worker == ANSWERER else []
 
     async def close(self) -> None:
         """Nothing is held."""

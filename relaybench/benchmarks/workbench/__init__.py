@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from relaybench.benchmarks.base import Action, Task
-from relaybench.benchmarks.workbench.calls import parse
+from relaybench.benchmarks.base import FINISH, Action, Task
+from relaybench.benchmarks.workbench.calls import SUFFIX, parse
 from relaybench.benchmarks.workbench.data import MULTI, Query, load_base, load_queries, revision_of
 from relaybench.benchmarks.workbench.environment import WorkBenchEnvironment, parse_action
-from relaybench.benchmarks.workbench.roles import NEEDED, NOTHING, RESULT, roles
+from relaybench.benchmarks.workbench.roles import NEEDED, NOTHING, RESULT, WRITER, roles
 from relaybench.benchmarks.workbench.scoring import Scorer
 from relaybench.config_benchmarks import WorkBenchConfig
 from relaybench.errors import UserError
@@ -62,6 +62,13 @@ class WorkBench:
             fields[f"{before}action"] = ".".join(call.path[:2])
             fields |= {f"{before}{key}": str(value) for key, value in call.values()[1].items()}
         return fields
+
+    def targets(self, task: Task, worker: str) -> list[str]:
+        """The writer's first action: any of the calls of the ground truth, or to finish where there are none."""
+        if worker != WRITER:
+            return []
+        calls = [action.replace(f".{SUFFIX}(", "(", 1) for action in self._queries[task.id].truth]
+        return [f"Action: {call}" for call in dict.fromkeys(calls) or (FINISH,)]
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -1,0 +1,61 @@
+"""The command `measure`: what each relay of a run removed and lost, in nats, with intervals."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+from typing import TypeAlias
+
+from relaybench.parser import Parser, add_command
+
+_Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+
+def add_measure(commands: _Commands) -> None:
+    measure = add_command(
+        commands,
+        "measure",
+        "measure what each relay of a run removed and lost, in nats",
+        """
+relaybench measure runs/ledger
+relaybench measure runs/ledger --readers smollm2-135m,Qwen/Qwen2.5-1.5B-Instruct
+relaybench measure runs/workbench --reference qwen2.5-0.5b --sample 32 --format md
+  the run needs MAS systems with relays, and sas-contextflow to compare them with
+  what is scored is kept in the run's folder (measures.jsonl): the same command goes on where it stopped
+""",
+    )
+    measure.add_argument("run", type=Path, help="run folder")
+    measure.add_argument(
+        "--readers",
+        default="",
+        metavar="A,B",
+        help="engines of the run by their label, or models for transformers (default: the run's own engines)",
+    )
+    measure.add_argument(
+        "--reference", metavar="NAME", help="whose code lengths H(M|m) and u are in (default: the first reader)"
+    )
+    measure.add_argument(
+        "--sample", type=int, default=16, metavar="N", help="tasks a relay whose direct code length is computed, for u"
+    )
+    measure.add_argument("--format", choices=["table", "csv", "json", "md"], default="table")
+    measure.add_argument("--quiet", action="store_true", help="no progress")
+    measure.set_defaults(handler=_measure)
+
+
+def _measure(args: argparse.Namespace) -> None:
+    from relaybench.information.measuring import measure
+
+    readers = [name for name in args.readers.split(",") if name]
+    say = _silent if args.quiet else _progress
+    found = asyncio.run(measure(args.run, readers=readers, reference=args.reference, sample=args.sample, say=say))
+    print(found.show(args.format))
+
+
+def _progress(what: str, done: int, of: int) -> None:
+    print(f"relaybench: {what}: {done:,} of {of:,}", file=sys.stderr)
+
+
+def _silent(what: str, done: int, of: int) -> None:
+    pass

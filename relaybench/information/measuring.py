@@ -1,0 +1,109 @@
+"""Measuring: what `relaybench measure` does with a run, from its folder to the printed table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import msgspec
+from pydantic import TypeAdapter, ValidationError
+
+from relaybench.benchmarks.base import Benchmark, Targeted, Task
+from relaybench.build import make_benchmark, make_engine
+from relaybench.config import AnyEngineConfig, RunConfig, TransformersConfig
+from relaybench.errors import UserError
+from relaybench.information.asking import Asker
+from relaybench.information.cells import cells
+from relaybench.information.instruments import Aim, Instruments, Say
+from relaybench.information.scorebook import Scorebook
+from relaybench.information.stages import Stage, first_replies, stages
+from relaybench.information.table import Measured
+from relaybench.rollout.reading import StoredRun, read_run
+
+
+async def measure(
+    folder: Path,
+    *,
+    readers: Sequence[str] = (),
+    reference: str | None = None,
+    sample: int = 16,
+    say: Say = lambda what, done, of: None,
+) -> Measured:
+    """Score what is missing and give the figures. `readers`, `reference`: engines of the run by their label, else
+    models for transformers; by default the run's own engines, and the first of them as reference.
+
+    Raises UserError where the run holds nothing to measure, or an engine gives no log-probabilities.
+    """
+    run = read_run(folder)
+    known = engines_of(run)
+    names = list(readers) or list(known)
+    found = stages(run)
+    aims, source = aims_of(run, found)
+    if not any(stage.full is not None and (stage.task, stage.worker) in aims for stage in found):
+        raise UserError(
+            f"{folder} holds nothing to measure: that takes MAS episodes with relays, SAS-contextflow of the same "
+            "tasks, and a target (of the benchmark, or an episode that succeeded)"
+        )
+    async with AsyncExitStack() as stack:
+        askers: dict[str, Asker] = {}
+        for name in dict.fromkeys([*names, reference or names[0]]):
+            config = known.get(name) or TransformersConfig(kind="transformers", model=name)
+            engine = make_engine(config)
+            stack.push_async_callback(engine.close)
+            await engine.start()
+            askers[name] = Asker(name, engine, config.adapter)
+        chosen = [askers[name] for name in names]
+        scorer = askers[reference or names[0]]
+        instruments = Instruments(found, aims, chosen, scorer, Scorebook(folder), sample)
+        cost = await instruments.fill(say)
+        noise = {asker.label: await instruments.noise(asker) for asker in chosen}
+        return Measured(str(folder), scorer.label, tuple(names), source, cells(instruments), cost, noise, _spent(run))
+
+
+def engines_of(run: StoredRun) -> dict[str, AnyEngineConfig]:
+    """The engines of a run's config by label, in its order."""
+    adapter: TypeAdapter[list[AnyEngineConfig]] = TypeAdapter(list[AnyEngineConfig])
+    try:
+        engines = adapter.validate_python(run.config.get("engines", []))
+    except ValidationError:
+        raise UserError(f"{run.path} was made with engines that this version does not know; use --readers") from None
+    return {engine.label: engine for engine in engines}
+
+
+def aims_of(run: StoredRun, found: Sequence[Stage]) -> tuple[dict[tuple[str, str], Aim], str]:
+    """What each (task, worker) is judged by, and where that is from: the benchmark's truth where it can tell, else
+    what the worker said first in episodes that succeeded."""
+    benchmark = _benchmark(run)
+    replies = first_replies(run)
+    aims: dict[tuple[str, str], Aim] = {}
+    tasks = {} if benchmark is None else {task.id: task for task in benchmark.tasks()}
+    truthful = isinstance(benchmark, Targeted)
+    for place in dict.fromkeys((stage.task, stage.worker) for stage in found):
+        task = tasks.get(place[0])
+        targets = replies.get(place, []) if not truthful else _truth(benchmark, task, place[1])
+        if targets:
+            values = {} if task is None or benchmark is None else benchmark.needed(task)
+            aims[place] = Aim(tuple(targets), values)
+    return aims, "ground truth" if truthful else "first replies of successful episodes"
+
+
+def _truth(benchmark: object, task: Task | None, worker: str) -> list[str]:
+    return benchmark.targets(task, worker) if isinstance(benchmark, Targeted) and task is not None else []
+
+
+def _benchmark(run: StoredRun) -> Benchmark | None:
+    """The run's benchmark; None where its data is not here any more."""
+    try:
+        config = RunConfig.model_validate({key: run.config[key] for key in RunConfig.model_fields if key in run.config})
+        benchmark = make_benchmark(config.benchmark)
+    except (UserError, ValidationError):
+        return None
+    return benchmark if any(e.revision == benchmark.revision for e in run.episodes) else None
+
+
+def _spent(run: StoredRun) -> float:
+    """Wall seconds of all calls of the run's rollouts and relay encoders, each shared one once."""
+    workers = {id(worker): worker for episode in run.episodes for worker in episode.workers}
+    written = {msgspec.json.encode(r.encode_usage): r.encode_usage for e in run.episodes for r in e.relays}
+    return sum(worker.usage.seconds for worker in workers.values()) + sum(u.seconds for u in written.values())

@@ -19,6 +19,7 @@ from relaybench.config_benchmarks import (
 
 if TYPE_CHECKING:
     from relaybench.benchmarks.base import Benchmark
+    from relaybench.benchmarks.widesearch.judge import Judge
     from relaybench.engines.base import Engine
 
 
@@ -46,10 +47,21 @@ def make_benchmark(config: BenchmarkConfig) -> Benchmark:
     if isinstance(config, WideSearchConfig):
         from relaybench.benchmarks.widesearch import WideSearch
 
-        return WideSearch(config, folder)
+        return WideSearch(config, folder, make_judge(config.judge_model, config.judge_url))
     from relaybench.benchmarks.workbench import WorkBench
 
     return WorkBench(config, folder)
+
+
+def make_judge(model: str | None, url: str) -> Judge:
+    """WideSearch's judge: a model behind an OpenAI-compatible server, or the exact one where none is named."""
+    from relaybench.benchmarks.widesearch.judge import ExactJudge
+    from relaybench.benchmarks.widesearch.model_judge import ModelJudge
+    from relaybench.engines.model import Model
+
+    if model is None:
+        return ExactJudge()
+    return ModelJudge(Model(make_engine(OpenAIConfig(kind="openai", model=model, base_url=url))))
 
 
 def make_engine(config: AnyEngineConfig) -> Engine:

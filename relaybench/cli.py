@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from relaybench import __version__
+from relaybench.cli_decompose import add_decompose
+from relaybench.cli_measure import add_measure
 from relaybench.cli_replay import add_replay
 from relaybench.cli_score import add_score
 from relaybench.errors import UserError
@@ -40,8 +42,10 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     _add_run(commands)
     _add_report(commands)
+    add_measure(commands)
     add_score(commands)
     add_replay(commands)
+    add_decompose(commands)
     _add_data(commands)
     _add_serve(commands)
     return parser

@@ -82,6 +82,7 @@ def _add_score_widesearch(benchmarks: _Commands) -> None:
         "precision, recall and F1 of tables over rows and cells",
         """
 relaybench score widesearch --answers tables.jsonl.gz --judge exact --out verdicts.jsonl
+relaybench score widesearch --answers tables.jsonl --judge llm --judge-model gpt-4.1 --judge-url https://api.openai.com/v1
   one line in: {"instance_id": "ws_en_001", "response": "```markdown\\n| subject | ...\\n```"}
   one line out: instance_id, score, precision_by_row, recall_by_row, f1_by_row, ..._by_item, error
   several lines of one instance_id are its trials
@@ -89,7 +90,17 @@ relaybench score widesearch --answers tables.jsonl.gz --judge exact --out verdic
     )
     _add_files(widesearch, "instance_id, response (null: no answer)")
     widesearch.add_argument(
-        "--judge", choices=["exact"], required=True, help="exact: strings are compared, no model is asked"
+        "--judge",
+        choices=["exact", "llm"],
+        required=True,
+        help="exact: strings are compared, no model is asked; llm: a model aligns names and judges cells",
+    )
+    widesearch.add_argument("--judge-model", metavar="MODEL", help="llm: its name at the server")
+    widesearch.add_argument(
+        "--judge-url",
+        default="http://127.0.0.1:8000/v1",
+        metavar="URL",
+        help="llm: an OpenAI-compatible server; its key is read from $OPENAI_API_KEY",
     )
     widesearch.set_defaults(handler=_score_widesearch)
 
@@ -147,10 +158,14 @@ def _score_travelplanner(args: argparse.Namespace) -> None:
 
 def _score_widesearch(args: argparse.Namespace) -> None:
     from relaybench.benchmarks.datasets import data_dir
-    from relaybench.benchmarks.widesearch.judge import ExactJudge
     from relaybench.benchmarks.widesearch.scoring import score_answers
+    from relaybench.build import make_judge
+    from relaybench.errors import UserError
 
-    print(score_answers(args.answers, ExactJudge(), args.data or data_dir("widesearch"), args.out))
+    if (args.judge == "llm") != (args.judge_model is not None):
+        raise UserError("--judge llm and --judge-model MODEL go together; name both, or --judge exact alone")
+    judge = make_judge(args.judge_model, args.judge_url)
+    print(score_answers(args.answers, judge, args.data or data_dir("widesearch"), args.out))
 
 
 def _score_webshop(args: argparse.Namespace) -> None:

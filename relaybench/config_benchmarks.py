@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -106,8 +107,26 @@ class WideSearchConfig(Settings):
     language: Literal["en", "zh", "all"] = "en"
     backend: Literal["offline", "live"] = "offline"
     """offline: pages generated from the gold tables, and distractors, under BM25; live: DuckDuckGo and the web."""
-    judge: Literal["exact"] = "exact"
-    """exact: cells that a model would judge are compared as strings."""
+    judge: Literal["exact", "llm"] = "exact"
+    """exact: cells that a model would judge are compared as strings; llm: `judge_model` judges them."""
+    judge_model: str | None = None
+    """llm: its name at the server `judge_url`."""
+    judge_url: str = "http://127.0.0.1:8000/v1"
+    """llm: an OpenAI-compatible server; its key is read from $OPENAI_API_KEY."""
+    decompositions: Path | None = None
+    """Another file of shares, as `relaybench decompose widesearch` writes it."""
+    cache: Path = Path("runs/widesearch-web")
+    """live: folder that keeps what was found and opened, so that all systems and resumed runs see the same web."""
+
+    @model_validator(mode="after")
+    def _judge_is_named(self) -> WideSearchConfig:
+        if (self.judge == "llm") != (self.judge_model is not None):
+            raise ValueError(
+                "judge llm needs judge_model, e.g. judge_model: gpt-4.1"
+                if self.judge == "llm"
+                else "judge_model means nothing for judge exact; set judge: llm or remove it"
+            )
+        return self
 
 
 BenchmarkConfig = Annotated[

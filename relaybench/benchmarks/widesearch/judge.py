@@ -17,6 +17,12 @@ class Judge(Protocol):
     name: str
     """How results name it."""
 
+    async def start(self) -> None:
+        """Connect to what it asks."""
+        ...
+
+    async def close(self) -> None: ...
+
     async def align(self, values: Sequence[str], references: Sequence[str]) -> dict[str, str]:
         """The reference for each value that has one."""
         ...
@@ -30,6 +36,12 @@ class ExactJudge:
     """Strings are the same when they are so in lower case, without spaces and asterisks."""
 
     name = "exact"
+
+    async def start(self) -> None:
+        """Nothing to connect to."""
+
+    async def close(self) -> None:
+        """Nothing is held."""
 
     async def align(self, values: Sequence[str], references: Sequence[str]) -> dict[str, str]:
         """The first reference that is the same."""

@@ -47,6 +47,14 @@ class ModelJudge:
         self.unreadable = 0
         self._model = model
 
+    async def start(self) -> None:
+        """Raises UserError where the model cannot be had."""
+        await self._model.engine.start()
+
+    async def close(self) -> None:
+        """The engine is this judge's own."""
+        await self._model.engine.close()
+
     async def align(self, values: Sequence[str], references: Sequence[str]) -> dict[str, str]:
         """The reference for each value that the model finds one for."""
         prompt = _ALIGN.format(values=_listed(values), references=_listed(references))

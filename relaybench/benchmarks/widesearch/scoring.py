@@ -20,6 +20,7 @@ from relaybench.benchmarks.widesearch.cells import PREPROCESS, agree
 from relaybench.benchmarks.widesearch.judge import Judge
 from relaybench.benchmarks.widesearch.questions import Evaluation, Question, load_questions
 from relaybench.benchmarks.widesearch.tables import read_gold, read_response
+from relaybench.engines.base import EngineError
 from relaybench.errors import UserError, nearest
 
 if TYPE_CHECKING:
@@ -45,7 +46,10 @@ MEASURES = tuple(name for name in Verdict.__struct_fields__ if name != "error")
 
 
 async def evaluate(question: Question, response: str | None, judge: Judge) -> Verdict:
-    """The verdict on a response of any form. Raises UserError only for missing packages or data."""
+    """The verdict on a response of any form.
+
+    Raises UserError for missing packages or data, EngineError where a model that judges gave no answer.
+    """
     evaluation = question.evaluation
     gold = read_gold(question.gold, evaluation.required)
     try:
@@ -57,7 +61,7 @@ async def evaluate(question: Question, response: str | None, judge: Judge) -> Ve
         if set(table.columns) != set(evaluation.required):
             return Verdict(error="required_columns")
         return await _compare(evaluation, gold, table, judge)
-    except UserError:
+    except (UserError, EngineError):
         raise
     except Exception as error:  # noqa: BLE001  as officially: what a malformed table raises is its verdict
         return Verdict(error=f"{type(error).__name__}: {error}")
@@ -173,12 +177,18 @@ async def _score_answers(answers: Path, judge: Judge, data_dir: Path, out: Path 
     questions = load_questions(data_dir)
     judged: list[tuple[str, Verdict]] = []
     rows: list[dict[str, Any]] = []
-    for where, row in lines(answers):
-        question = _question(where, row, questions)
-        verdict = await evaluate(question, row["response"], judge)
-        judged.append((question.instance_id, verdict))
-        judged_row = {"instance_id": question.instance_id} | structs.asdict(verdict)
-        rows.append(judged_row | {key: row[key] for key in row if key not in judged_row and key != "response"})
+    await judge.start()
+    try:
+        for where, row in lines(answers):
+            question = _question(where, row, questions)
+            verdict = await evaluate(question, row["response"], judge)
+            judged.append((question.instance_id, verdict))
+            judged_row = {"instance_id": question.instance_id} | structs.asdict(verdict)
+            rows.append(judged_row | {key: row[key] for key in row if key not in judged_row and key != "response"})
+    except EngineError as error:
+        raise UserError(f"the judge gave no answer ({error}); see to its server and score again") from error
+    finally:
+        await judge.close()
     if out is not None:
         write(out, rows)
     return summarise(judge.name, judged)

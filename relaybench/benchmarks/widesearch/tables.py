@@ -25,12 +25,12 @@ def read_response(response: str) -> pd.DataFrame | None:
 
     Raises what pandas raises on a table it cannot read.
     """
-    block = _block(response)
+    block = first_table(response)
     if block is None:
         return None
     lines = block.strip().split("\n")
     lines[0] = lines[0].replace(" ", "").lower()
-    rows = ["|".join(cell.strip() for cell in line.strip().split("|")) for line in lines if _is_row(line)]
+    rows = ["|".join(cell.strip() for cell in line.strip().split("|")) for line in lines if is_row(line)]
     table = _pandas().read_csv(StringIO("\n".join(rows)), sep="|")
     named = [not name.startswith("Unnamed") for name in table.columns]
     return _with_names(table.loc[:, named])
@@ -48,7 +48,8 @@ def read_gold(path: Path, required: tuple[str, ...]) -> pd.DataFrame:
     return table[list(required)]
 
 
-def _block(response: str) -> str | None:
+def first_table(response: str) -> str | None:
+    """The text of the first table, by the official rules; None where there is none."""
     if fenced := _FENCED.search(response):
         return fenced[1]
     if response.count("|") < 4:
@@ -59,7 +60,8 @@ def _block(response: str) -> str | None:
     return piped.group() if piped else None
 
 
-def _is_row(line: str) -> bool:
+def is_row(line: str) -> bool:
+    """Whether a line of a table holds cells, not the rule below its header."""
     return "|" in line and not set(line.strip()) <= _RULE
 
 

@@ -50,3 +50,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def question(data: Path) -> Question:
     return load_questions(data)["ws_en_900"]
+
+
+@pytest.fixture(scope="session")
+def shares(data: Path) -> Path:
+    """A decomposition of the question: a town each, and nobody for the third searcher."""
+    path = data / "shares.jsonl"
+    line = {"instance_id": "ws_en_900", "author": "a test", "date": "2026-12-03", "axis": "town"}
+    path.write_text(json.dumps(line | {"units": [["Ash"], ["Birch"], ["all others"]]}) + "\n")
+    return path

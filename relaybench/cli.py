@@ -14,7 +14,7 @@ from pathlib import Path
 
 from relaybench import __version__
 from relaybench.cli_decompose import add_decompose
-from relaybench.cli_measure import add_measure
+from relaybench.cli_measure import add_advise, add_measure
 from relaybench.cli_replay import add_replay
 from relaybench.cli_score import add_score
 from relaybench.errors import UserError
@@ -43,6 +43,7 @@ def _parser() -> Parser:
     _add_run(commands)
     _add_report(commands)
     add_measure(commands)
+    add_advise(commands)
     add_score(commands)
     add_replay(commands)
     add_decompose(commands)

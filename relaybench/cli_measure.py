@@ -1,4 +1,4 @@
-"""The command `measure`: what each relay of a run removed and lost, in nats, with intervals."""
+"""The commands `measure` and `advise`: what each relay of a run removed and lost, and what to do about it."""
 
 from __future__ import annotations
 
@@ -44,6 +44,24 @@ relaybench measure runs/workbench --reference qwen2.5-0.5b --sample 32 --format 
     measure.set_defaults(handler=_measure)
 
 
+def add_advise(commands: _Commands) -> None:
+    advise = add_command(
+        commands,
+        "advise",
+        "say from a few tasks whether a model should get relays or share the context",
+        """
+relaybench advise runs/ledger
+relaybench advise runs/ledger --reader Qwen/Qwen2.5-1.5B-Instruct --tasks 16
+  nothing is generated: contexts and relays are those of the run, the reader scores what it should do next
+""",
+    )
+    advise.add_argument("run", type=Path, help="run folder")
+    advise.add_argument("--reader", metavar="NAME", help="an engine of the run, or a model for transformers")
+    advise.add_argument("--tasks", type=int, default=8, metavar="N", help="tasks to look at")
+    advise.add_argument("--quiet", action="store_true", help="no progress")
+    advise.set_defaults(handler=_advise)
+
+
 def _measure(args: argparse.Namespace) -> None:
     from relaybench.information.measuring import measure
 
@@ -51,6 +69,14 @@ def _measure(args: argparse.Namespace) -> None:
     say = _silent if args.quiet else _progress
     found = asyncio.run(measure(args.run, readers=readers, reference=args.reference, sample=args.sample, say=say))
     print(found.show(args.format))
+
+
+def _advise(args: argparse.Namespace) -> None:
+    from relaybench.information.measuring import advise
+
+    say = _silent if args.quiet else _progress
+    for advice in asyncio.run(advise(args.run, reader=args.reader, tasks=args.tasks, say=say)):
+        print(advice)
 
 
 def _progress(what: str, done: int, of: int) -> None:

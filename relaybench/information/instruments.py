@@ -63,8 +63,8 @@ class Instruments:
         self._sample = set(ranked(sorted({s.task for s in self.stages}))[:sample])
         self._asked: dict[tuple[str, int, str], list[Ask]] = {}
 
-    async def fill(self, say: Say = lambda what, done, of: None) -> Cost:
-        """Score what is not in the book yet."""
+    async def fill(self, say: Say = lambda what, done, of: None, *, codes: bool = True) -> Cost:
+        """Score what is not in the book yet; `codes` False leaves code lengths out."""
         began = time.monotonic()
         scored = 0
         places = range(len(self.stages))
@@ -72,8 +72,9 @@ class Instruments:
             asks = [ask for i in places for name in CONDITIONS for ask in self._targets(reader, i, name)]
             scored += await self._fill(reader, asks, f"targets, {reader.label}", say)
         between = time.monotonic()
-        codes = [self._reference.coded(stage, what) for stage in self.stages for what in self._coded(stage)]
-        coded = await self._fill(self._reference, codes, f"code lengths, {self._reference.label}", say)
+        texts = self.stages if codes else ()
+        lengths = [self._reference.coded(stage, what) for stage in texts for what in self._coded(stage)]
+        coded = await self._fill(self._reference, lengths, f"code lengths, {self._reference.label}", say)
         return Cost(scored, between - began, coded, time.monotonic() - between)
 
     async def noise(self, reader: Asker) -> float:

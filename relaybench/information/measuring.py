@@ -1,4 +1,4 @@
-"""Measuring: what `relaybench measure` does with a run, from its folder to the printed table."""
+"""Measuring: what `relaybench measure` and `advise` do with a run, from its folder to what is printed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from relaybench.benchmarks.base import Benchmark, Targeted, Task
 from relaybench.build import make_benchmark, make_engine
 from relaybench.config import AnyEngineConfig, RunConfig, TransformersConfig
 from relaybench.errors import UserError
+from relaybench.information.advice import Advice, advice_of
 from relaybench.information.asking import Asker
 from relaybench.information.cells import cells
 from relaybench.information.instruments import Aim, Instruments, Say
+from relaybench.information.relay_loss import ranked
 from relaybench.information.scorebook import Scorebook
 from relaybench.information.stages import Stage, first_replies, stages
 from relaybench.information.table import Measured
@@ -36,29 +38,61 @@ async def measure(
     Raises UserError where the run holds nothing to measure, or an engine gives no log-probabilities.
     """
     run = read_run(folder)
-    known = engines_of(run)
-    names = list(readers) or list(known)
-    found = stages(run)
-    aims, source = aims_of(run, found)
-    if not any(stage.full is not None and (stage.task, stage.worker) in aims for stage in found):
-        raise UserError(
-            f"{folder} holds nothing to measure: that takes MAS episodes with relays, SAS-contextflow of the same "
-            "tasks, and a target (of the benchmark, or an episode that succeeded)"
-        )
+    names = list(readers) or list(engines_of(run))
+    found, aims, source = _judged(run)
     async with AsyncExitStack() as stack:
-        askers: dict[str, Asker] = {}
-        for name in dict.fromkeys([*names, reference or names[0]]):
-            config = known.get(name) or TransformersConfig(kind="transformers", model=name)
-            engine = make_engine(config)
-            stack.push_async_callback(engine.close)
-            await engine.start()
-            askers[name] = Asker(name, engine, config.adapter)
+        askers = await _askers(stack, run, [*names, reference or names[0]])
         chosen = [askers[name] for name in names]
         scorer = askers[reference or names[0]]
         instruments = Instruments(found, aims, chosen, scorer, Scorebook(folder), sample)
         cost = await instruments.fill(say)
         noise = {asker.label: await instruments.noise(asker) for asker in chosen}
         return Measured(str(folder), scorer.label, tuple(names), source, cells(instruments), cost, noise, _spent(run))
+
+
+async def advise(
+    folder: Path, *, reader: str | None = None, tasks: int = 8, say: Say = lambda what, done, of: None
+) -> list[Advice]:
+    """Advice for each stage of a run, from `tasks` of its tasks, for one model (default: the run's first engine).
+
+    Raises UserError as `measure` does.
+    """
+    run = read_run(folder)
+    name = reader or next(iter(engines_of(run)))
+    found, aims, _ = _judged(run)
+    few = set(ranked(sorted({stage.task for stage in found}))[:tasks])
+    async with AsyncExitStack() as stack:
+        asker = (await _askers(stack, run, [name]))[name]
+        chosen = [stage for stage in found if stage.task in few]
+        instruments = Instruments(chosen, aims, [asker], asker, Scorebook(folder), sample=0)
+        await instruments.fill(say, codes=False)
+        return advice_of(instruments)
+
+
+def _judged(run: StoredRun) -> tuple[list[Stage], dict[tuple[str, str], Aim], str]:
+    """Stages that can be judged, their aims, and where these are from. Raises UserError where there are none."""
+    found = stages(run)
+    aims, source = aims_of(run, found)
+    judged = [stage for stage in found if stage.full is not None and (stage.task, stage.worker) in aims]
+    if not judged:
+        raise UserError(
+            f"{run.path} holds nothing to measure: that takes MAS episodes with relays, SAS-contextflow of the same "
+            "tasks, and a target (of the benchmark, or an episode that succeeded)"
+        )
+    return judged, aims, source
+
+
+async def _askers(stack: AsyncExitStack, run: StoredRun, names: Sequence[str]) -> dict[str, Asker]:
+    """Started readers by name; they are closed with `stack`."""
+    known = engines_of(run)
+    askers: dict[str, Asker] = {}
+    for name in dict.fromkeys(names):
+        config = known.get(name) or TransformersConfig(kind="transformers", model=name)
+        engine = make_engine(config)
+        stack.push_async_callback(engine.close)
+        await engine.start()
+        askers[name] = Asker(name, engine, config.adapter)
+    return askers
 
 
 def engines_of(run: StoredRun) -> dict[str, AnyEngineConfig]:

@@ -19,7 +19,7 @@ from relaybench.engines.fake import FakeEngine
 from relaybench.errors import UserError
 from relaybench.information import measuring
 from relaybench.information.cells import Cell
-from relaybench.information.measuring import measure
+from relaybench.information.measuring import advise, measure
 from relaybench.information.scorebook import MEASURES
 from relaybench.rollout.grid import Grid
 from relaybench.rollout.progress import Progress
@@ -191,6 +191,16 @@ def _tell(episode: dict[str, Any], text: str) -> None:
     opening = worker["messages"][1]
     opening["content"] = opening["content"].replace(f"From reader:\n{relay['text']}", f"From reader:\n{text}")
     relay["text"] = text
+
+
+async def test_advice_leaves_out_what_nobody_could_send_and_scores_few_tasks(run: Path) -> None:
+    (found,) = await advise(run, tasks=5)
+    assert (found.engine, found.worker, found.tasks) == ("fake", "answerer", 5)
+    assert found.relay == "mas report"  # neither the oracle nor another task's relay
+    assert not found.relays  # an exact reader gains nothing
+    assert len((run / MEASURES).read_bytes().splitlines()) <= 5 * len(SYSTEMS)
+    (distracted,) = await advise(run, reader="distracted", tasks=5)
+    assert distracted.engine == "distracted"
 
 
 async def test_what_cannot_be_measured_is_said(run: Path, tmp_path: Path) -> None:

@@ -54,15 +54,15 @@ def _place_faults(day: Day, places: Places) -> Iterator[str]:
     here = set(_cities(day))
     for meal in MEALS:
         if filled(day, meal):
-            name, city = place(day[meal])
+            name, city = place(_spaced(day[meal]))
             known = {row.name for row in places.restaurants.of(city)}
             yield from _wrong(meal, name, city, known, here)
     if filled(day, "attraction"):
         for text in filter(str.strip, day["attraction"].split(";")):
-            name, city = place(text.strip())
+            name, city = place(_spaced(text))
             yield from _wrong("attraction", name, city, {row.name for row in places.attractions.of(city)}, here)
     if filled(day, "accommodation"):
-        name, city = place(day["accommodation"])
+        name, city = place(_spaced(day["accommodation"]))
         known = {row.name for row in places.accommodations.of(city)}
         yield from _wrong("accommodation", name, city, known, set(_cities(day)[-1:]))
 
@@ -70,8 +70,13 @@ def _place_faults(day: Day, places: Places) -> Iterator[str]:
 def _wrong(what: str, name: str, city: str, known: set[str], here: set[str]) -> Iterator[str]:
     if city not in here:
         yield f"{what} '{name}' is in {city}"
-    if name not in {row.strip() for row in known}:
+    if name not in {_spaced(row) for row in known}:
         yield f"{what} '{name}' is not a name in {city}"
+
+
+def _spaced(text: str) -> str:
+    """With single spaces: how many there are, and line breaks in a name, is no fault of a plan."""
+    return " ".join(text.split())
 
 
 def _cities(day: Day) -> list[str]:

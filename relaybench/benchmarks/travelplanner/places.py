@@ -117,6 +117,10 @@ class Directory(Generic[P]):
         """All rows of a city."""
         return self._by_city.get(city, [])
 
+    def cities(self) -> list[str]:
+        """Every city with a row."""
+        return list(self._by_city)
+
 
 class Places:
     """The sandbox of a data folder. Raises UserError where a table is missing or another one."""
@@ -139,6 +143,11 @@ class Places:
             self._roads.setdefault((org, dest), Road("", "") if gap else Road(duration, distance))
         self.states = dict(_states(folder / "background/citySet_with_states.txt"))
         """State by city."""
+
+    def cities(self) -> set[str]:
+        """Every city that a table of places or distances names."""
+        listed = (self.restaurants, self.attractions, self.accommodations)
+        return {*self.states, *(city for table in listed for city in table.cities())}.union(*self._roads)
 
     def road(self, org: str, dest: str) -> Road | None:
         """The first row between two cities, or None."""

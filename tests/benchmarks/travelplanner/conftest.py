@@ -13,6 +13,7 @@ import pytest
 
 from relaybench.benchmarks.travelplanner.places import Places
 from relaybench.benchmarks.travelplanner.queries import Query, load_queries
+from relaybench.benchmarks.travelplanner.tools import Tools, load_tools
 
 QUERY: dict[str, Any] = {
     "idx": 1,
@@ -86,6 +87,7 @@ TABLES: dict[str, Sequence[Sequence[Any]]] = {
         ("", "NAME", "room type", "price", "minimum nights", "review rate number", "house_rules",
          "maximum occupancy", "city"),
         (0, "Loft", "Entire home/apt", 40.0, 2.0, 4.0, "No smoking", 2, "Birch"),
+        (2, "Attic  of\nGlass", "Private room", 30.0, 1.0, 4.5, "No pets", 1, "Birch"),
         (1, "Cell", "Shared room", 10.0, 1.0, 2.0, "No pets & No visitors", 1, "Birch"),
     ],
     "flights/clean_Flights_2022.csv": [
@@ -102,6 +104,13 @@ TABLES: dict[str, Sequence[Sequence[Any]]] = {
     ],
 }  # fmt: skip
 
+COVERAGE = {
+    "complete": [["Ash", "Birch", "2022-03-01"]],
+    "known_none": [["Ash", "Birch", "2022-03-02"]],
+    "logged_rows_only": [["Birch", "Ash", "2022-03-03"]],
+    "logged_none": [["Ash", "Cedar", "2022-03-01"]],
+}
+
 
 def write_sandbox(folder: Path) -> Path:
     for name, rows in TABLES.items():
@@ -114,6 +123,9 @@ def write_sandbox(folder: Path) -> Path:
     (background / "citySet_with_states.txt").write_text("Ash\tOak State\nBirch\tElm State\nCedar\tElm State\n")
     (folder / "queries").mkdir()
     (folder / "queries" / "validation.jsonl").write_text(json.dumps(QUERY) + "\n")
+    train = QUERY | {"split": "train", "annotated_plan": [*PLAN, {}, {}]}
+    (folder / "queries" / "train.jsonl").write_text(json.dumps(train) + "\n")
+    (folder / "sandbox" / "flights" / "coverage.json").write_text(json.dumps(COVERAGE))
     return folder
 
 
@@ -125,6 +137,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def places(data: Path) -> Places:
     return Places(data)
+
+
+@pytest.fixture(scope="session")
+def tools(data: Path) -> Tools:
+    return load_tools(data)
 
 
 @pytest.fixture

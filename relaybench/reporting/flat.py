@@ -61,6 +61,8 @@ def flat_row(row: Row) -> dict[str, Cell]:
     for name, estimate in row.means.items():
         cells |= figure(name, estimate)
     cells |= {f"count_{name}": count for name, count in row.counts.items()}
+    for name, estimate in row.by_type.items():
+        cells |= figure(f"success[{name}]", estimate)
     return cells | figure("ill_formed_relay_share", row.ill_formed_relays)
 
 

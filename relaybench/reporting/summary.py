@@ -63,6 +63,8 @@ class Row(Struct, frozen=True):
     """Totals over the row's episodes: `COUNTED`."""
     ill_formed_relays: Estimate | None
     """Share of its relays that do not follow their format (n: relays)."""
+    by_type: dict[str, Estimate]
+    """Success by task template or type, in order of name; empty where all tasks are of one."""
     failures: int
     """Episodes that ended for an outside reason and have not succeeded since."""
 
@@ -167,8 +169,16 @@ def _row(group: Sequence[Episode], part: Part, reference: Sequence[Episode] | No
         means=_means(group, numbers),
         counts=counts,
         ill_formed_relays=proportion(counts["ill_formed_relays"], counts["relays"]) if counts["relays"] else None,
+        by_type=_by_type(group),
         failures=failures,
     )
+
+
+def _by_type(group: Sequence[Episode]) -> dict[str, Estimate]:
+    names = sorted({e.template for e in group if e.template is not None})
+    if len(names) < 2:
+        return {}
+    return {name: success_rate(success_cells(e for e in group if e.template == name)) for name in names}
 
 
 def _means(group: Sequence[Episode], numbers: Sequence[Measures]) -> dict[str, Estimate]:

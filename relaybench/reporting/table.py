@@ -1,7 +1,8 @@
 """The table: blocks written for a terminal (at most 120 columns) or as Markdown.
 
-Each block has a header that says what the numbers belong to, a table of outcomes, one of what episodes took, one of
-what went wrong (columns where nothing happened are named below instead), and footnotes that say how to read it.
+Each block has a header that says what the numbers belong to, a table of outcomes, the benchmark's other metrics and
+success by task type where there are any, one of what episodes took, one of what went wrong (columns where nothing
+happened are named below instead), and footnotes that say how to read it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ GAP = 2
 NAME_WIDTH = 26
 """A system's name gets this much room before it wraps."""
 MARK = "†"
+MOST_TYPES = 8
+"""Task types up to which success is broken down in the table (csv and json have all)."""
 
 EMPTY = ("0", words.NOTHING)
 
@@ -126,6 +129,28 @@ def costs(block: Block) -> Grid:
     )
 
 
+def official(block: Block) -> Grid:
+    """The benchmark's other metrics, means over tasks."""
+    names = dict.fromkeys(name for row in block.rows for name in row.means if name.startswith("value."))
+    shown = [name for name in names if name != "value.has_action"]
+    return _grid(
+        [
+            ("official metrics", _name),
+            *((name.removeprefix("value.").replace("_", " "), _mean(name)) for name in shown),
+        ],
+        block.rows,
+    )
+
+
+def types(block: Block) -> Grid:
+    """Success by task type, where there are few enough for a line."""
+    names = sorted({name for row in block.rows for name in row.by_type})
+    columns: list[Column] = [("success by type", _name)]
+    if len(names) <= MOST_TYPES:
+        columns += [(name.replace("_", " "), _typed(name)) for name in names]
+    return _grid(columns, block.rows)
+
+
 def mishaps(block: Block) -> Grid:
     """What went wrong: totals over a row's episodes."""
     return _grid(
@@ -206,7 +231,7 @@ def _markdown(block: Block) -> str:
 def _grids(block: Block) -> tuple[list[Grid], list[str]]:
     """The tables worth showing, and what was left out of them."""
     shown, absent = [outcomes(block)], []
-    for grid in (costs(block), mishaps(block)):
+    for grid in (official(block), types(block), costs(block), mishaps(block)):
         kept, missing = without_empty(grid)
         shown += [kept] if len(kept[0]) > 1 else []
         absent += missing
@@ -228,6 +253,14 @@ def _name(row: Row) -> str:
 
 def _mean(name: str) -> Callable[[Row], str]:
     return lambda row: words.amount(row.means.get(name))
+
+
+def _typed(name: str) -> Callable[[Row], str]:
+    def write(row: Row) -> str:
+        found = row.by_type.get(name)
+        return words.NOTHING if found is None else f"{found.value:.2f} of {found.n}"
+
+    return write
 
 
 def _count(name: str) -> Callable[[Row], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from relaybench.records import Score
 from relaybench.reporting import report, table, words
 from relaybench.reporting.statistics import Difference, Estimate
 from tests.reporting.made import episode, failure, relay
@@ -54,6 +55,21 @@ def test_columns_where_nothing_happened_are_named_not_shown(make_run, grid):
     for name in ("context full", "branches", "forbidden actions", "failures", "loss not applied"):
         assert name in note
         assert name not in text.partition("zero or unknown")[0]
+
+
+def test_official_metrics_and_task_types_have_tables_of_their_own(make_run):
+    def made(i: int, system: str):
+        score = Score(i % 2 == 0, values={"has_action": 1.0, "hard_macro": 0.25, "never": 0.0})
+        return episode(f"t{i}", system, True, score=score, template="pick" if i < 3 else "look_at")
+
+    text = report([make_run("a", [made(i, s) for s in ("sas-contextflow", "mas report") for i in range(4)])])
+    lines = text.splitlines()
+    metrics = next(i for i, line in enumerate(lines) if line.startswith("official metrics"))
+    assert lines[metrics].split() == ["official", "metrics", "hard", "macro"]
+    assert lines[metrics + 1].split() == ["sas-contextflow", "0.25"]
+    kinds = next(i for i, line in enumerate(lines) if line.startswith("success by type"))
+    assert lines[kinds].split()[3:] == ["look", "at", "pick"]
+    assert lines[kinds + 1].split() == ["sas-contextflow", "0.00", "of", "1", "0.67", "of", "3"]
 
 
 def test_blocks_stand_apart(make_run, grid):

@@ -18,6 +18,11 @@ from relaybench.engines.vllm import lora_settings
 from relaybench.engines.weights import resolve_model
 from relaybench.errors import UserError
 
+CPU_BLOCK = 32
+"""Tokens of a prefix cache block. The CPU's own 128 leaves long tails of every agent's turn to be computed again: 149
+prompt tokens a call on WorkBench, 62 with 32 (docs/log.md)."""
+FEW_CORES = 2
+
 
 def serve(model: str, adapters: Mapping[str, Path], *, host: str, port: int, extra: Sequence[str]) -> int:
     """Become the server: this process is replaced, so that Ctrl-C and signals reach it. The command is printed first.
@@ -50,7 +55,7 @@ def server_command(
         command += ["--max-loras", str(lora["max_loras"])]
         command += ["--lora-modules", *(f"{name}={folder.resolve()}" for name, folder in adapters.items())]
     if cpu:
-        command += ["--dtype", "float32", "--enforce-eager"]
+        command += ["--dtype", "float32", "--enforce-eager", "--block-size", str(CPU_BLOCK)]
     return [*command, *extra]
 
 
@@ -59,4 +64,6 @@ def server_environment(*, cpu: bool, lora: bool) -> dict[str, str]:
     wanted = {"VLLM_ALLOW_RUNTIME_LORA_UPDATING": "True"} if lora else {}
     if cpu:
         wanted["VLLM_CPU_KVCACHE_SPACE"] = "2"
+        if (os.cpu_count() or 1) <= FEW_CORES:
+            wanted["VLLM_CPU_NUM_OF_RESERVED_CPU"] = "0"  # else half of such a machine would stand idle
     return {name: value for name, value in wanted.items() if name not in os.environ}

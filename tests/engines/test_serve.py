@@ -58,17 +58,20 @@ def test_adapters_are_served_by_name_at_a_rank_that_vllm_knows(model: str, tmp_p
 
 def test_what_the_user_adds_comes_last(model: str) -> None:
     line = command(model, cpu=True, extra=("--dtype", "bfloat16"))
-    assert line.endswith("--dtype float32 --enforce-eager --dtype bfloat16")
+    assert line.endswith("--dtype float32 --enforce-eager --block-size 32 --dtype bfloat16")
 
 
 def test_the_environment_is_set_only_where_the_user_did_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VLLM_CPU_KVCACHE_SPACE", raising=False)
     monkeypatch.delenv("VLLM_ALLOW_RUNTIME_LORA_UPDATING", raising=False)
     assert server_environment(cpu=False, lora=False) == {}
+    monkeypatch.setattr(serving.os, "cpu_count", lambda: 8)
     set_here = server_environment(cpu=True, lora=True)
     assert set(set_here) == {"VLLM_ALLOW_RUNTIME_LORA_UPDATING", "VLLM_CPU_KVCACHE_SPACE"}
     monkeypatch.setenv("VLLM_CPU_KVCACHE_SPACE", "8")
     assert server_environment(cpu=True, lora=False) == {}
+    monkeypatch.setattr(serving.os, "cpu_count", lambda: 2)
+    assert server_environment(cpu=True, lora=False) == {"VLLM_CPU_NUM_OF_RESERVED_CPU": "0"}
 
 
 def test_a_folder_that_is_no_adapter_is_said_to_be_none(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ import msgspec
 import platformdirs
 from msgspec import Struct, structs
 
-from relaybench.benchmarks.datasets_sources import SOURCES, Source, SourceFile
 from relaybench.benchmarks.download import Downloader
 from relaybench.benchmarks.pins import FirstSeen, file_digest
+from relaybench.benchmarks.sources import SOURCES, Source, SourceFile
 from relaybench.errors import UserError, nearest
 
 MANIFEST = "manifest.json"
@@ -95,6 +95,11 @@ def fetch(
     say(f"{name}: {len(source.files)} files, {_megabytes(source.size)}, {source.licence}")
 
     def get(file: SourceFile, target: Path) -> None:
+        if file.url is None:
+            raise UserError(
+                f"no address serves {name}'s {file.path} as it is; make a folder with all its files and run "
+                f"`relaybench data import {name} DIR`. {source.origin}"
+            )
         say(f"{file.path} ({file.size:,} bytes) from {net.address(file.url)}")
         net.get(file.url, target, say)
 

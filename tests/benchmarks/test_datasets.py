@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from relaybench.benchmarks import datasets
-from relaybench.benchmarks.datasets_sources import SOURCES, Source, SourceFile
 from relaybench.benchmarks.download import Downloader
 from relaybench.benchmarks.pins import FirstSeen, Rows, Sha256, row_digest
+from relaybench.benchmarks.sources import SOURCES, Source, SourceFile
 from relaybench.errors import UserError
 from tests.benchmarks.file_server import FileServer
 
@@ -184,6 +184,26 @@ def test_what_an_import_lacks_is_named(store: Path, tmp_path: Path) -> None:
         datasets.import_folder("toy", tmp_path)
 
 
+def test_a_file_that_no_address_serves_can_only_be_imported(
+    store: Path, server: FileServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made = SourceFile("made.csv", None, len(NAMES), Sha256(hashlib.sha256(NAMES).hexdigest()))
+    source = Source("toy", "A toy", "MIT", (*TOY.files, made), origin="It is made of names.csv.")
+    monkeypatch.setattr(datasets, "SOURCES", {"toy": source})
+    downloader = Downloader(server.url, attempts=1)
+    with pytest.raises(
+        UserError, match=r"no address serves toy's made\.csv.*data import toy DIR`. It is made of names"
+    ):
+        datasets.fetch("toy", downloader=downloader)
+    folder = tmp_path / "mine"
+    for path, content in (("in/names.csv", NAMES), ("rows.csv", ROWS), ("LICENSE.toy", LICENCE), ("made.csv", NAMES)):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    imported = datasets.import_folder("toy", folder)
+    (store / "rows.csv").unlink()
+    assert datasets.fetch("toy", downloader=downloader).revision == imported.revision  # the rest can be mended
+
+
 @pytest.mark.parametrize("call", [datasets.fetch, datasets.verify, datasets.data_dir])
 def test_a_misspelt_name_gets_the_nearest_one(call: Callable[[str], object], store: Path) -> None:
     with pytest.raises(UserError, match="no benchmark 'tyo' with data to get; did you mean 'toy'?"):
@@ -201,9 +221,10 @@ def test_every_source_is_well_formed() -> None:
         paths = [PurePosixPath(file.path) for file in source.files]
         assert len(set(paths)) == len(paths)
         assert not any(path.is_absolute() or ".." in path.parts for path in paths)
+        assert all(file.url for file in source.files) or source.origin, "where is what cannot be fetched from?"
         for file in source.files:
-            assert file.url.startswith("https://")
-            assert re.search(r"/[0-9a-f]{40}/", file.url), "an address that can change"
+            assert file.url is None or file.url.startswith("https://")
+            assert file.url is None or re.search(r"/[0-9a-f]{40}/", file.url), "an address that can change"
             if isinstance(file.pin, Sha256):
                 assert re.fullmatch("[0-9a-f]{64}", file.pin.digest)
 
@@ -218,3 +239,10 @@ def test_workbench_reference_data_is_what_the_pins_say(shared: Path, tmp_path: P
     assert all(
         file.size == expected.size for file, expected in zip(dataset.files, SOURCES["workbench"].files, strict=True)
     )
+
+
+@pytest.mark.parametrize("name", [name for name in SOURCES if name != "workbench"])
+def test_the_reference_data_of_the_others_is_what_the_pins_say(name: str, shared: Path, tmp_path: Path) -> None:
+    dataset = datasets.import_folder(name, shared / "data" / name, root=tmp_path)
+    assert {file.checked for file in dataset.files} == {Sha256.kind}
+    assert datasets.verify(name, root=tmp_path) == dataset

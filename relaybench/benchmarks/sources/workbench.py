@@ -1,40 +1,9 @@
-"""Where each benchmark's data comes from, and what its files must be.
-
-Adding a benchmark's data is one more `Source` in SOURCES. A file is pinned in the strongest way known for it (pins.py).
-"""
+"""WorkBench: byte copies from its repository, the 2026 tasks row by row."""
 
 from __future__ import annotations
 
-from msgspec import Struct
-
-from relaybench.benchmarks.pins import FirstSeen, Pin, Rows, Sha256
-
-
-class SourceFile(Struct, frozen=True):
-    """One file of a benchmark's data."""
-
-    path: str
-    """In our layout, relative to the benchmark's folder."""
-    url: str
-    """Its official address."""
-    size: int
-    """In bytes; exact where the pin is a Sha256, else about right."""
-    pin: Pin
-
-
-class Source(Struct, frozen=True):
-    """The data of one benchmark."""
-
-    name: str
-    title: str
-    licence: str
-    files: tuple[SourceFile, ...]
-
-    @property
-    def size(self) -> int:
-        """Bytes of all files together."""
-        return sum(file.size for file in self.files)
-
+from relaybench.benchmarks.pins import FirstSeen, Rows, Sha256
+from relaybench.benchmarks.sources.base import Source, SourceFile
 
 _WORKBENCH = "https://raw.githubusercontent.com/olly-styles/WorkBench"
 _2024 = "42f1b6dc18986f47701ca83de2d63dd4f95c59a0"
@@ -149,14 +118,9 @@ _WORKBENCH_FILES = (
     SourceFile("LICENSE.WorkBench", f"{_WORKBENCH}/{_2024}/LICENSE", 1064, FirstSeen()),
 )
 
-SOURCES: dict[str, Source] = {
-    source.name: source
-    for source in (
-        Source(
-            "workbench",
-            "WorkBench (Styles et al. 2024): 690 office tasks, v1 and v2 ground truth",
-            "MIT",
-            _WORKBENCH_FILES,
-        ),
-    )
-}
+WORKBENCH = Source(
+    "workbench",
+    "WorkBench (Styles et al. 2024): 690 office tasks, v1 and v2 ground truth",
+    "MIT",
+    _WORKBENCH_FILES,
+)

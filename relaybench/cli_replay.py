@@ -21,11 +21,13 @@ def add_replay(commands: _Commands) -> None:
 relaybench replay workbench --actions actions.jsonl.gz --out traces.jsonl
 relaybench replay webshop --actions episodes.jsonl --out transcripts.jsonl
 relaybench replay webshop --queries queries.jsonl --out found.jsonl
+relaybench replay alfworld --actions walkthroughs.jsonl --out transcripts.jsonl
 """,
     )
     benchmarks = replay.add_subparsers(dest="benchmark", required=True, metavar="BENCHMARK", parser_class=Parser)
     _add_replay_workbench(benchmarks)
     _add_replay_webshop(benchmarks)
+    _add_replay_alfworld(benchmarks)
 
 
 def _add_replay_workbench(benchmarks: _Commands) -> None:
@@ -67,6 +69,23 @@ relaybench replay webshop --queries queries.jsonl --out found.jsonl
     webshop.set_defaults(handler=_replay_webshop)
 
 
+def _add_replay_alfworld(benchmarks: _Commands) -> None:
+    alfworld = add_command(
+        benchmarks,
+        "alfworld",
+        "every observation of a game, action by action",
+        """
+relaybench replay alfworld --actions walkthroughs.jsonl --out transcripts.jsonl
+  one line in: {"game": "valid_unseen/.../trial_.../game.tw-pddl", "actions": ["go to desk 2", "look"]}
+  one line out: game, observations (the first included), rewards, won
+""",
+    )
+    alfworld.add_argument("--actions", type=Path, required=True, help="JSONL, plain or gzipped: game, actions")
+    alfworld.add_argument("--out", type=Path, required=True)
+    add_data(alfworld)
+    alfworld.set_defaults(handler=_replay_alfworld)
+
+
 def _replay_workbench(args: argparse.Namespace) -> None:
     from relaybench.benchmarks.datasets import data_dir
     from relaybench.benchmarks.workbench.replay import replay_actions
@@ -83,3 +102,10 @@ def _replay_webshop(args: argparse.Namespace) -> None:
         print(replay_queries(args.queries, data, args.out))
     else:
         print(replay_actions(args.actions, data, args.out, args.construction_seed))
+
+
+def _replay_alfworld(args: argparse.Namespace) -> None:
+    from relaybench.benchmarks.alfworld.replay import replay_actions
+    from relaybench.benchmarks.datasets import data_dir
+
+    print(replay_actions(args.actions, args.data or data_dir("alfworld"), args.out))

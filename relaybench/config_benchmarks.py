@@ -73,6 +73,12 @@ class ALFWorldConfig(Settings):
     processes: int = Field(2, ge=1, le=64)
     """Worker processes that run the games."""
 
+    @model_validator(mode="after")
+    def _examples_are_other_games(self) -> ALFWorldConfig:
+        if self.examples and self.split == "train":
+            raise ValueError("examples are taken from the train split; evaluate another split or set examples: 0")
+        return self
+
 
 class WebShopConfig(Settings):
     """WebShop (Yao et al. 2022): buy what an instruction describes."""
@@ -95,7 +101,7 @@ class TravelPlannerConfig(Settings):
     name: Literal["travelplanner"]
     split: Literal["validation", "train"] = "validation"
     levels: list[Literal["easy", "medium", "hard"]] = Field(["medium", "hard"], min_length=1)
-    """Which queries; easy ones of validation have no flights here (docs/benchmarks.md)."""
+    """Which queries; 51 easy ones of validation have no flights here (docs/travelplanner.md)."""
     rules: Literal["official", "hardened"] = "official"
     """What counts as success; the other verdict is reported beside it."""
 

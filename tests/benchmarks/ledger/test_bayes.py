@@ -79,5 +79,8 @@ def test_a_sufficient_relay_has_the_rate_of_truth_and_loses_nothing(name: str) -
 
 
 def test_registers_are_read_in_both_forms_and_contradictions_are_dropped() -> None:
-    text = "Ada Baker.badge: 4821\nBen's locker is 7754.\nCarl.desk: 1000\nCarl's desk is 2000.\nBen's locker was 1 until May."
+    text = (
+        "Ada Baker.badge: 4821\nBen's locker is 7754.\nCarl.desk: 1000\nCarl's desk is 2000.\n"
+        "Ben's locker was 1 until May."
+    )
     assert registers(text) == {"Ada Baker.badge": "4821", "Ben.locker": "7754"}

@@ -48,6 +48,7 @@ class WideSearch:
         path = config.decompositions or decomposition.STORED
         self._decompositions = decomposition.load(path)
         decomposition.check(self._decompositions, self._questions.values(), path)
+        self._split = decomposition.digest(self._decompositions)
         judge = judge or ExactJudge()
         self._web = web or _web(config, list(self._questions.values()))
         self._background = Background(judge, data_dir)
@@ -63,7 +64,7 @@ class WideSearch:
         return WideSearchEnvironment(self._questions[task.id], self._web, self._background)
 
     def roles(self, task: Task) -> Roles:
-        return roles(self._decompositions[task.id])
+        return roles(self._decompositions[task.id], self._split)
 
     def parse_action(self, reply: str) -> Action | None:
         return parse_action(reply)

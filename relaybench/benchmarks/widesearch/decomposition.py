@@ -6,8 +6,9 @@ lets any engine write another one, in the same form: JSONL, one task a line, wit
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -53,6 +54,12 @@ class Decomposition(Struct, frozen=True):
     """What the rows are shared out by, e.g. "year"."""
     units: tuple[tuple[str, ...], ...]
     """Three groups, none empty, no unit twice."""
+
+
+def digest(decompositions: Mapping[str, Decomposition]) -> str:
+    """Names a set of decompositions: the same for all its tasks, so that their results may be pooled."""
+    told = [(name, decompositions[name].axis, decompositions[name].units) for name in sorted(decompositions)]
+    return sha256(repr(told).encode()).hexdigest()[:8]
 
 
 def load(path: Path = STORED) -> dict[str, Decomposition]:

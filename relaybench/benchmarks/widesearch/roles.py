@@ -8,7 +8,6 @@ prototype has the same 50 steps: 17, 17 and 16, or all of them in one worker.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import sha256
 
 from relaybench.benchmarks.base import FINISH
 from relaybench.benchmarks.widesearch.actions import OPEN, SEARCH, SUBMIT
@@ -37,11 +36,10 @@ Fill in only what you have read. Your steps are limited: submit before they run 
 Ask nothing back."""
 
 
-def roles(decomposition: Decomposition) -> Roles:
-    """Three searchers with a group of units each, and the one that SAS does alone."""
-    digest = sha256(repr((decomposition.axis, decomposition.units)).encode()).hexdigest()[:8]
+def roles(decomposition: Decomposition, split: str) -> Roles:
+    """Three searchers with a group of units each, and the one that SAS does alone. `split` names all decompositions."""
     return Roles(
-        version=f"{VERSION}-{digest}",
+        version=f"{VERSION}-{split}",
         whole=Subtask(
             id="whole",
             role="whole",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from relaybench.benchmarks.widesearch import WideSearch
-from relaybench.benchmarks.widesearch.decomposition import load
+from relaybench.benchmarks.widesearch.decomposition import digest, load
 from relaybench.benchmarks.widesearch.roles import STEPS, roles
 from relaybench.config import RunConfig
 from relaybench.config_benchmarks import WideSearchConfig
@@ -95,7 +95,9 @@ def test_every_prototype_has_fifty_steps(benchmark: WideSearch, shares: Path) ->
     assert split.whole.max_steps == split.joined().max_steps == sum(STEPS) == 50
     assert split.pairs == ()
     assert split.joined().instruction.count("submit") == 1  # a submission ends the work: it comes after all shares
-    assert split.version != roles(load()["ws_en_001"]).version
+    assert split.version == roles(load(shares)[benchmark.tasks()[0].id], digest(load(shares))).version
+    assert split.version != roles(load()["ws_en_001"], digest(load())).version
+    assert len({benchmark.roles(task).version for task in benchmark.tasks()}) == 1  # else no two tasks could be pooled
     assert benchmark.needed(benchmark.tasks()[0]) == {}
     assert not any(part.reads_only for part in split.parts)
 

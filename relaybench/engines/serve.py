@@ -53,6 +53,7 @@ def server_command(
     if lora:
         command += ["--enable-lora", "--max-lora-rank", str(lora["max_lora_rank"])]
         command += ["--max-loras", str(lora["max_loras"])]
+        command += ["--lora-target-modules", *lora["lora_target_modules"]]
         command += ["--lora-modules", *(f"{name}={folder.resolve()}" for name, folder in adapters.items())]
     if cpu:
         command += ["--dtype", "float32", "--enforce-eager", "--block-size", str(CPU_BLOCK)]

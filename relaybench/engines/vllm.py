@@ -29,6 +29,9 @@ from relaybench.records import FailedCall, Usage
 
 LORA_RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 """What vLLM can be told as its largest LoRA rank."""
+LORA_MODULES = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+"""The linear layers of Qwen, Llama and their like that an adapter may change. vLLM is told them so that it leaves the
+output layer alone: with LoRA on that, it scores prompts wrong, or dies of it on a CPU (its issues 16668 and 51594)."""
 _PROBE = ScoreRequest(context=tuple(range(5, 21)), target=tuple(range(21, 29)))
 
 
@@ -185,18 +188,29 @@ class VLLMEngine:
 
 def lora_settings(folders: Sequence[Path]) -> dict[str, Any]:
     """vLLM's engine arguments for these PEFT folders. Raises UserError for a folder that vLLM cannot serve."""
-    ranks = []
+    ranks, modules = [], set(LORA_MODULES)
     for folder in folders:
-        try:
-            ranks.append(int(json.loads((folder / "adapter_config.json").read_text())["r"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            raise UserError(f"{folder} is no LoRA folder; name one with adapter_config.json, as PEFT saves") from None
+        settings = _adapter_settings(folder)
+        ranks.append(settings["r"])
+        changed = settings.get("target_modules")
+        modules |= {name.split(".")[-1] for name in changed} if isinstance(changed, list) else set()
+        if "lm_head" in modules or "lm_head" in (settings.get("modules_to_save") or []):
+            raise UserError(f"{folder} changes lm_head, where vLLM scores wrongly; train it on the layers below")
     if not ranks:
         return {}
     rank = next((rank for rank in LORA_RANKS if rank >= max(ranks)), None)
     if rank is None:
         raise UserError(f"a LoRA of rank {max(ranks)} is too large for vLLM; {LORA_RANKS[-1]} is the most")
-    return {"enable_lora": True, "max_lora_rank": rank, "max_loras": len(ranks)}
+    limits = {"max_lora_rank": rank, "max_loras": len(ranks)}
+    return {"enable_lora": True, **limits, "lora_target_modules": sorted(modules)}
+
+
+def _adapter_settings(folder: Path) -> dict[str, Any]:
+    try:
+        settings = json.loads((folder / "adapter_config.json").read_text())
+        return {**settings, "r": int(settings["r"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UserError(f"{folder} is no LoRA folder; name one with adapter_config.json, as PEFT saves") from None
 
 
 def _generation(output: Any, seconds: float) -> Generation:

@@ -12,7 +12,7 @@ import pytest
 
 from relaybench.engines import serve as serving
 from relaybench.engines.serve import serve, server_command, server_environment
-from relaybench.engines.vllm import lora_settings
+from relaybench.engines.vllm import LORA_MODULES, lora_settings
 from relaybench.errors import UserError
 
 
@@ -24,9 +24,9 @@ def model(tmp_path: Path) -> str:
     return str(folder)
 
 
-def adapter(folder: Path, rank: int) -> Path:
+def adapter(folder: Path, rank: int, **settings: list[str]) -> Path:
     folder.mkdir()
-    (folder / "adapter_config.json").write_text(json.dumps({"r": rank}))
+    (folder / "adapter_config.json").write_text(json.dumps({"r": rank, **settings}))
     return folder
 
 
@@ -53,7 +53,17 @@ def test_adapters_are_served_by_name_at_a_rank_that_vllm_knows(model: str, tmp_p
     folders = {"relay-v1": adapter(tmp_path / "one", 4), "relay-v2": adapter(tmp_path / "two", 24)}
     line = " ".join(server_command(model, folders, host="h", port=1, extra=(), cpu=False))
     assert "--enable-lora --max-lora-rank 32 --max-loras 2" in line
+    assert f"--lora-target-modules {' '.join(sorted(LORA_MODULES))} --lora-modules" in line
     assert f"--lora-modules relay-v1={folders['relay-v1']} relay-v2={folders['relay-v2']}" in line
+
+
+def test_the_output_layer_is_left_alone(tmp_path: Path) -> None:
+    """With LoRA on it vLLM scores prompts wrong; on a CPU two prompts at once end its process."""
+    usual = lora_settings([adapter(tmp_path / "usual", 4, target_modules=["q_proj", "model.layers.0.mixer.in_proj"])])
+    assert {"q_proj", "down_proj", "in_proj"} <= set(usual["lora_target_modules"])
+    for changed in ({"target_modules": ["lm_head"]}, {"modules_to_save": ["lm_head"]}):
+        with pytest.raises(UserError, match="lm_head"):
+            lora_settings([adapter(tmp_path / next(iter(changed)), 4, **changed)])
 
 
 def test_what_the_user_adds_comes_last(model: str) -> None:

@@ -104,6 +104,9 @@ class LossConfig(Settings):
 
     drop: list[str] | None = Field(None, min_length=1)
     """Fields to leave out."""
+    drop_share: float | None = Field(None, gt=0.0, le=1.0)
+    """Share of the fields to leave out, the nearest number of them; a higher share drops what a lower one does, and
+    more."""
     mask: list[str] | None = Field(None, min_length=1)
     """Fields whose value is replaced by a mask."""
     shuffle: list[str] | None = None
@@ -115,15 +118,17 @@ class LossConfig(Settings):
 
     @model_validator(mode="after")
     def _one(self) -> LossConfig:
-        set_ = [name for name in ("drop", "mask", "shuffle", "cut") if getattr(self, name) is not None]
+        set_ = [name for name in ("drop", "drop_share", "mask", "shuffle", "cut") if getattr(self, name) is not None]
         if len(set_) + self.foreign != 1:
-            raise ValueError("name exactly one loss: drop, mask, shuffle, cut or foreign")
+            raise ValueError("name exactly one loss: drop, drop_share, mask, shuffle, cut or foreign")
         return self
 
     def suffix(self) -> str:
         """How labels write it, e.g. "-due_date"."""
         if self.drop is not None:
             return "-" + ",".join(self.drop)
+        if self.drop_share is not None:
+            return f"-{self.drop_share:.0%}"
         if self.mask is not None:
             return "mask(" + ",".join(self.mask) + ")"
         if self.shuffle is not None:
@@ -140,9 +145,13 @@ class RelayConfig(Settings):
     tokens: int | None = Field(None, ge=1)
     """truncate: how many tokens; report: at most this many."""
     loss: LossConfig | None = None
+    pad: int | None = Field(None, ge=1)
+    """oracle: send so many lines of the context along that hold nothing needed (a control: noise kept in the relay)."""
 
     @model_validator(mode="after")
     def _fits(self) -> RelayConfig:
+        if self.pad is not None and self.encoder != "oracle":
+            raise ValueError("'pad' is for encoder 'oracle': it has to know which lines are noise; remove it")
         if self.encoder == "truncate" and self.tokens is None:
             raise ValueError("truncate needs 'tokens', e.g. {encoder: truncate, tokens: 128}")
         if self.encoder in ("none", "oracle") and self.tokens is not None:
@@ -153,7 +162,8 @@ class RelayConfig(Settings):
 
     def label(self) -> str:
         head = f"truncate({self.keep} {self.tokens})" if self.encoder == "truncate" else self.encoder
-        return f"{head} {self.loss.suffix()}" if self.loss else head
+        lost = f"{head} {self.loss.suffix()}" if self.loss else head
+        return f"{lost} +{self.pad}" if self.pad else lost
 
 
 class SystemConfig(Settings):

@@ -9,9 +9,10 @@ from relaybench.config import LossConfig, RelayConfig
 from relaybench.engines.base import Engine
 from relaybench.engines.model import Model
 from relaybench.relays.base import Materials, RelayEncoder
-from relaybench.relays.lossy import Cut, Drop, Foreign, Mask, Shuffle
+from relaybench.relays.lossy import Cut, Drop, DropShare, Foreign, Mask, Shuffle
 from relaybench.relays.none import Nothing
 from relaybench.relays.oracle import Oracle
+from relaybench.relays.padded import Padded
 from relaybench.relays.report import Report
 from relaybench.relays.truncate import Truncate
 
@@ -27,9 +28,11 @@ _NAMES_ALONE = Materials(Model(cast(Engine, None)))
 
 
 def make_encoder(config: RelayConfig, materials: Materials) -> RelayEncoder:
-    """The encoder of one episode, its loss wrapped around it."""
-    base = ENCODERS[config.encoder](config, materials)
-    return base if config.loss is None else _lossy(base, config, config.loss, materials)
+    """The encoder of one episode, its loss wrapped around it, and its padding around both."""
+    encoder = ENCODERS[config.encoder](config, materials)
+    if config.loss is not None:
+        encoder = _lossy(encoder, config, config.loss, materials)
+    return encoder if config.pad is None else Padded(encoder, config.pad, materials)
 
 
 def encoder_name(config: RelayConfig) -> str:
@@ -40,10 +43,12 @@ def encoder_name(config: RelayConfig) -> str:
 def _lossy(base: RelayEncoder, config: RelayConfig, loss: LossConfig, materials: Materials) -> RelayEncoder:
     if loss.drop is not None:
         return Drop(base, loss.drop, materials)
+    if loss.drop_share is not None:
+        return DropShare(base, loss.drop_share, materials)
     if loss.mask is not None:
         return Mask(base, loss.mask, materials)
     if loss.shuffle is not None:
         return Shuffle(base, loss.shuffle, materials)
     if loss.cut is not None:
         return Cut(base, loss.cut, materials)
-    return Foreign(base, config.model_copy(update={"loss": None}), materials)
+    return Foreign(base, config.model_copy(update={"loss": None, "pad": None}), materials)

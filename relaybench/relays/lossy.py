@@ -71,6 +71,24 @@ class Drop(FieldLoss):
         return {key: value for key, value in fields.items() if key not in named} if named else None
 
 
+class DropShare(FieldLoss):
+    """Leave out a share of the fields, the nearest number of them: the rungs of a ladder.
+
+    The task's id decides which go first, so what a lower share drops a higher one drops as well.
+    """
+
+    verb = "drop"
+
+    def __init__(self, base: RelayEncoder, share: float, materials: Materials) -> None:
+        super().__init__(base, [f"{share:.0%}"], materials)
+        self.share = share
+
+    def lose(self, fields: Mapping[str, str]) -> dict[str, str] | None:
+        order = Random(self.materials.task).sample(sorted(fields), len(fields))
+        gone = set(order[: int(self.share * len(fields) + 0.5)])
+        return {key: value for key, value in fields.items() if key not in gone} if fields else None
+
+
 class Mask(FieldLoss):
     """Keep the names of the named fields, hide their values."""
 

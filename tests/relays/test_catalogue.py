@@ -5,6 +5,7 @@ from relaybench.relays.catalogue import encoder_name, make_encoder
 
 LOSSES = {
     "drop(due_date)": LossConfig(drop=["due_date"]),
+    "drop(25%)": LossConfig(drop_share=0.25),
     "mask(a,b)": LossConfig(mask=["a", "b"]),
     "shuffle()": LossConfig(shuffle=[]),
     "cut(32)": LossConfig(cut=32),
@@ -34,6 +35,15 @@ def test_names_compose(scene, base, loss) -> None:
     encoder = make_encoder(config, materials)
     assert encoder.name == encoder_name(config) == f"{base}-{loss}"
     assert encoder.knows_target == base.startswith("oracle")
+
+
+def test_padding_goes_around_the_loss(scene) -> None:
+    _, materials = scene()
+    config = RelayConfig(encoder="oracle", pad=8, loss=LossConfig(mask=["a"]))
+    assert make_encoder(config, materials).name == encoder_name(config) == "oracle@1-mask(a)+pad(8)"
+    assert config.label() == "oracle mask(a) +8"
+    with pytest.raises(ValueError, match="'pad' is for encoder 'oracle'"):
+        RelayConfig(encoder="report", pad=8)
 
 
 async def test_a_foreign_relay_is_asked_for_without_its_own_loss(scene, read, writer) -> None:

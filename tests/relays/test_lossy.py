@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from relaybench.engines.model import Model
 from relaybench.records import Relay
 from relaybench.relays.base import Materials
-from relaybench.relays.lossy import HIDDEN, Cut, Drop, Foreign, Mask, Shuffle, _displaced
+from relaybench.relays.lossy import HIDDEN, Cut, Drop, DropShare, Foreign, Mask, Shuffle, _displaced
 
 from .doubles import ByteChat, Cards, Fixed, ScriptedEngine
 
@@ -129,3 +129,11 @@ def test_a_report_after_a_loss_reads_back_as_its_fields(loss, fields) -> None:
     materials = Materials(Model(ScriptedEngine("", ByteChat())))  # type: ignore[arg-type]
     left = loss(Fixed(Relay("", (), "", "", 0)), ["a"], materials).lose(fields)
     assert left is None or Cards().parse(Cards().render(left)) == left
+
+
+async def test_a_share_drops_the_nearest_number_of_fields_and_a_ladder_is_nested(lose) -> None:
+    left = [set((await lose(DropShare, share)).fields) for share in (0.25, 0.5, 0.75, 1.0)]
+    assert [len(fields) for fields in left] == [4, 3, 1, 0]  # of six; 1.5 rounds up
+    assert left[0] > left[1] > left[2] > left[3]
+    assert (await lose(DropShare, 0.25)).encoder == "fixed@1-drop(25%)"
+    assert (await lose(DropShare, 0.5, "free text", None)).passed_through

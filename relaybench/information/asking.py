@@ -44,13 +44,20 @@ class Asker:
         ids = said.token_ids or ()
         return Ask((*(context.token_ids or ()), *ids[: said.template]), ids[said.template :])
 
-    def bearing(self, reply: str, ids: Sequence[int], values: Mapping[str, str]) -> list[bool]:
-        """Which target tokens carry a needed value (any part of it)."""
+    def bearing(self, reply: str, ids: Sequence[int], values: Mapping[str, str]) -> dict[str, list[int]]:
+        """Places of the target tokens that carry a needed value (any part of it), by its name; values that the reply
+        does not hold are left out."""
         assert self.engine.chat is not None
         ends = [len(self.engine.chat.decode(ids[: i + 1])) for i in range(len(ids))]
-        spans = [(at, at + len(value)) for value in values.values() if value and (at := reply.find(value)) >= 0]
         starts = [0, *ends[:-1]]
-        return [any(a < high and low < b for low, high in spans) for a, b in zip(starts, ends, strict=True)]
+        found: dict[str, list[int]] = {}
+        after: dict[str, int] = {}
+        for name, value in values.items():
+            low = reply.find(value, after.get(value, 0)) if value else -1
+            if low >= 0:
+                high = after[value] = low + len(value)
+                found[name] = [i for i, (a, b) in enumerate(zip(starts, ends, strict=True)) if a < high and low < b]
+        return found
 
     def coded(self, stage: Stage, what: str) -> Ask:
         """One of CODED."""

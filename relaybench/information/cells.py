@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from relaybench.information.asking import Asker
+from relaybench.information.calibration import Slot, calibrated
 from relaybench.information.context_reduction import Share, context_reduction, rate, share_removed
-from relaybench.information.instruments import Instruments
+from relaybench.information.instruments import CONDITIONS, Instruments
 from relaybench.information.leak import Leak, leak, unsourced
 from relaybench.information.relay_loss import halves, information, reader_gain, relay_loss, relief, strongest
 from relaybench.reporting.statistics import Estimate, mean
@@ -39,6 +41,13 @@ class Cell(Struct, frozen=True):
     relief: Estimate
     answer_loss: Estimate
     """The own reader's loss on answer-bearing tokens alone."""
+    answer_delta: Estimate
+    """Delta_strong on answer-bearing tokens, all readers calibrated (calibration.py): of values that have to be
+    guessed, no more than their entropy is paid."""
+    answer_full: Estimate
+    """What the strongest calibrated reader pays with the full context: near H(Y|X,M) where it is adequate."""
+    achieved_loss: Estimate
+    """Share of needed values that the relays do not hold."""
     seen: Estimate
     """Success with the relay minus success of SAS-contextflow on the same tasks."""
     leak: Leak
@@ -65,7 +74,10 @@ def _cell(instruments: Instruments, engine: str, worker: str, system: str, place
     own = _own(readers, engine)
     tasks = [stage.task for stage in stages]
     several = len(readers) > 1 and len(set(tasks)) > 1
-    best = strongest(nll, halves(tasks)) if several else nll[own]
+    sides = halves(tasks)
+    best = strongest(nll, sides) if several else nll[own]
+    knowing = np.array([_calibrated(instruments, reader, places, sides) for reader in readers])
+    answer = strongest(knowing, sides) if several else knowing[own]
     lengths = np.array([instruments.lengths(place, "context", "relay") for place in places])
     answers = np.array([instruments.answer_nlls(readers[own], place) for place in places])
     delta = relay_loss(best[:, 0], best[:, 1])
@@ -84,6 +96,9 @@ def _cell(instruments: Instruments, engine: str, worker: str, system: str, place
         gain=reader_gain(nll[own, :, 0], nll[own, :, 1]),
         relief=relief(nll[own, :, 0], nll[own, :, 1], best[:, 0], best[:, 1]),
         answer_loss=relay_loss(answers[:, 0], answers[:, 1]),
+        answer_delta=relay_loss(answer[:, 0], answer[:, 1]),
+        answer_full=mean(answer[:, 0]),
+        achieved_loss=mean([stage.achieved_loss for stage in stages]),
         seen=mean([stage.success - (stage.success_full or 0.0) for stage in stages]),
         leak=leak(delta, found),
     )
@@ -92,6 +107,22 @@ def _cell(instruments: Instruments, engine: str, worker: str, system: str, place
 def _own(readers: Sequence[Asker], engine: str) -> int:
     """The reader that is the worker's own model; the first one where it is not among them."""
     return next((i for i, reader in enumerate(readers) if reader.label == engine), 0)
+
+
+def _calibrated(
+    instruments: Instruments, reader: Asker, places: Sequence[int], sides: NDArray[np.bool_]
+) -> list[list[float]]:
+    """NLL of the answer-bearing tokens under the calibrated reader, (places, conditions)."""
+    owners: list[tuple[int, int]] = []
+    slots: list[Slot] = []
+    for i, place in enumerate(places):
+        for condition, found in enumerate(instruments.slots(reader, place)):
+            owners += [(i, condition)] * len(found)
+            slots += found
+    totals = [[0.0] * len(CONDITIONS) for _ in places]
+    for (i, condition), nll in zip(owners, calibrated(slots, [sides[i] for i, _ in owners]), strict=True):
+        totals[i][condition] += float(nll)
+    return totals
 
 
 def _share(instruments: Instruments, places: Sequence[int]) -> Share | None:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from relaybench.information.asking import CODED, Asker
+from relaybench.information.calibration import Slot
 from relaybench.information.relay_loss import ranked
-from relaybench.information.scorebook import Ask, Scorebook, noise_floor
+from relaybench.information.scorebook import KEPT, Ask, Scorebook, noise_floor
 from relaybench.information.stages import Stage
 from relaybench.information.targets import answer_nll, joint_nll
 
@@ -90,10 +91,28 @@ class Instruments:
 
     def answer_nlls(self, reader: Asker, place: int) -> list[float]:
         """NLL of the answer-bearing tokens of the first target, under each of CONDITIONS."""
-        aim = self.aim(place)
         asks = [self._targets(reader, place, name)[0] for name in CONDITIONS]
-        marks = reader.bearing(aim.targets[0], asks[0].target, aim.values)
+        bearing = {i for places in self._bearing(reader, place, asks[0]).values() for i in places}
+        marks = [i in bearing for i in range(len(asks[0].target))]
         return [answer_nll(self._book.logprobs(reader.label, ask), marks) for ask in asks]
+
+    def slots(self, reader: Asker, place: int) -> list[list[Slot]]:
+        """The values of the first target under each of CONDITIONS. Their groups: the condition, the system under
+        `relay`, and whether the relay lists that field (None where its text has no fields)."""
+        stage = self.stages[place]
+        asks = [self._targets(reader, place, name)[0] for name in CONDITIONS]
+        bearing = self._bearing(reader, place, asks[0])
+        found = []
+        for condition, ask in zip(CONDITIONS, asks, strict=True):
+            logprobs = self._book.logprobs(reader.label, ask)
+            listed = {name: (stage.system, stage.lists(name)) if condition == "relay" else None for name in bearing}
+            found.append(
+                [
+                    Slot(stage.task, (condition, listed[name]), tuple(ask.target[i] for i in at), _nll(logprobs, at))
+                    for name, at in bearing.items()
+                ]
+            )
+        return found
 
     def lengths(self, place: int, *what: str) -> list[float]:
         """Code lengths of stage `place` under the reference; see asking.CODED."""
@@ -107,6 +126,11 @@ class Instruments:
     def sampled(self, place: int) -> bool:
         """Whether the direct code length of this stage is known."""
         return self.stages[place].task in self._sample
+
+    def _bearing(self, reader: Asker, place: int, ask: Ask) -> dict[str, list[int]]:
+        """Where values stand in a target; nowhere in one that is too long for its tokens to be kept."""
+        aim = self.aim(place)
+        return reader.bearing(aim.targets[0], ask.target, aim.values) if len(ask.target) <= KEPT else {}
 
     def _coded(self, stage: Stage) -> tuple[str, ...]:
         return CODED if stage.task in self._sample else ("context", "relay")
@@ -124,3 +148,7 @@ class Instruments:
             say(what, done, of)
 
         return await self._book.fill(reader.label, reader.engine, asks, adapter=reader.adapter, say=told)
+
+
+def _nll(logprobs: Sequence[float], places: Sequence[int]) -> float:
+    return -sum(logprobs[i] for i in places)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from relaybench.records import Episode, Message, Relay, WorkerRecord
+from relaybench.relays.lossy import HIDDEN
 from relaybench.rollout.executor import heading
 from relaybench.rollout.reading import StoredRun
 
@@ -46,6 +47,18 @@ class Stage:
     def message(self) -> str:
         """m: the text of all relays."""
         return "\n".join(relay.text for relay in self.relays)
+
+    @property
+    def achieved_loss(self) -> float:
+        """Mean share of needed values that a relay does not hold; nan where none are needed."""
+        missing = [relay.missing for relay in self.relays if relay.missing is not None]
+        return sum(missing) / len(missing) if missing else float("nan")
+
+    def lists(self, field: str) -> bool | None:
+        """Whether the relays list that field's value; None where their text has no fields."""
+        if any(relay.fields is None for relay in self.relays):
+            return None
+        return any((relay.fields or {}).get(field, HIDDEN) != HIDDEN for relay in self.relays)
 
     @property
     def rate_tokens(self) -> float:

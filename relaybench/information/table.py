@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 
 import msgspec
 from msgspec import Struct
@@ -64,6 +65,8 @@ HEADINGS = (
     "u",
     "I(M;Y|X)",
     "Delta_strong",
+    "lost",
+    "Delta answers",
     "G_NLL",
     "sign",
     "gain seen",
@@ -82,7 +85,6 @@ def _line(cell: Cell) -> list[str]:
     name = cell.system + (" (leak?)" if cell.leak.suspected else "")
     u = "-" if cell.share is None else f"{cell.share.value:.2f} [{cell.share.low:.2f},{cell.share.high:.2f}]"
     u += "" if cell.share is None or cell.share.adequate else " *"
-    figures = (cell.task_information, cell.delta_strong, cell.gain)
     return [
         name,
         str(cell.tasks),
@@ -90,7 +92,11 @@ def _line(cell: Cell) -> list[str]:
         f"{cell.rate.value:.0f}",
         f"{cell.reduction.value:.0f}",
         u,
-        *map(figure, figures),
+        figure(cell.task_information),
+        figure(cell.delta_strong),
+        "-" if isnan(cell.achieved_loss.value) else f"{cell.achieved_loss.value:.0%}",
+        figure(cell.answer_delta),
+        figure(cell.gain),
         SIGNS[cell.predicted],
         figure(cell.seen),
     ]
@@ -111,6 +117,7 @@ def _notes(measured: Measured) -> str:
         f"Readers: {', '.join(measured.readers)}; reference of code lengths: {measured.reference}.",
         f"Targets: {measured.targets}. 95% intervals over tasks. {spent} {cost.code_seconds:.1f} s.",
         "Noise floor: " + ", ".join(f"{name} {gap:.1e} nats a token" for name, gap in measured.noise.items()) + ".",
+        "lost: share of needed values that the relays do not hold. Delta answers: on their tokens, readers calibrated.",
         "sign: of G_NLL, ? where its interval holds 0. gain seen: success minus that of sas-contextflow.",
     ]
     if any(cell.share is not None and not cell.share.adequate for cell in measured.cells):

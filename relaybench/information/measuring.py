@@ -39,9 +39,9 @@ async def measure(
     """
     run = read_run(folder)
     names = list(readers) or list(engines_of(run))
-    found, aims, source = _judged(run)
+    found, aims, source = judged(run)
     async with AsyncExitStack() as stack:
-        askers = await _askers(stack, run, [*names, reference or names[0]])
+        askers = await askers_of(stack, run, [*names, reference or names[0]])
         chosen = [askers[name] for name in names]
         scorer = askers[reference or names[0]]
         instruments = Instruments(found, aims, chosen, scorer, Scorebook(folder), sample)
@@ -59,17 +59,17 @@ async def advise(
     """
     run = read_run(folder)
     name = reader or next(iter(engines_of(run)))
-    found, aims, _ = _judged(run)
+    found, aims, _ = judged(run)
     few = set(ranked(sorted({stage.task for stage in found}))[:tasks])
     async with AsyncExitStack() as stack:
-        asker = (await _askers(stack, run, [name]))[name]
+        asker = (await askers_of(stack, run, [name]))[name]
         chosen = [stage for stage in found if stage.task in few]
         instruments = Instruments(chosen, aims, [asker], asker, Scorebook(folder), sample=0)
         await instruments.fill(say, codes=False)
         return advice_of(instruments)
 
 
-def _judged(run: StoredRun) -> tuple[list[Stage], dict[tuple[str, str], Aim], str]:
+def judged(run: StoredRun) -> tuple[list[Stage], dict[tuple[str, str], Aim], str]:
     """Stages that can be judged, their aims, and where these are from. Raises UserError where there are none."""
     found = stages(run)
     aims, source = aims_of(run, found)
@@ -82,7 +82,7 @@ def _judged(run: StoredRun) -> tuple[list[Stage], dict[tuple[str, str], Aim], st
     return judged, aims, source
 
 
-async def _askers(stack: AsyncExitStack, run: StoredRun, names: Sequence[str]) -> dict[str, Asker]:
+async def askers_of(stack: AsyncExitStack, run: StoredRun, names: Sequence[str]) -> dict[str, Asker]:
     """Started readers by name; they are closed with `stack`."""
     known = engines_of(run)
     askers: dict[str, Asker] = {}

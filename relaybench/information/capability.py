@@ -55,6 +55,19 @@ def regression(gains: ArrayLike, removed: ArrayLike, lost: ArrayLike) -> Beta:
     return Beta(float(_ratio(np.array([b]), np.array([a]))[0]), low, high, pays, identified, len(values))
 
 
+def leave_one_out(gains: ArrayLike, removed: ArrayLike, lost: ArrayLike) -> Floats:
+    """The gain a u - b v of each cell, with a and b fitted on all the others. All arrays (cells,), cells three or more.
+
+    Raises ValueError for fewer: two unknowns need two other cells.
+    """
+    means = np.asarray(gains, dtype=float)
+    design = np.stack([np.asarray(removed, dtype=float), -np.asarray(lost, dtype=float)], axis=1)
+    if len(means) < 3 or len(design) != len(means):
+        raise ValueError("predicting each cell from the others needs three cells or more")
+    cells = np.arange(len(means))
+    return np.array([design[i] @ _fit(design[cells != i], means[cells != i]) for i in cells])
+
+
 def break_even(gains: ArrayLike, removed: float, lost: ArrayLike) -> Beta:
     """beta = H/Delta*, Delta* being the loss at which the gain crosses 0 along cells of the same removal.
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from relaybench.information.capability import break_even, regression, slope
+from relaybench.information.capability import break_even, leave_one_out, regression, slope
 
 K, V, NOISE = 8, 16, 400
 TASKS = 4_000
@@ -81,3 +81,13 @@ def test_the_slope_is_taken_at_the_best_budget() -> None:
 def test_a_regression_needs_cells() -> None:
     with pytest.raises(ValueError, match="two cells or more"):
         regression(np.zeros((5, 1)), [1.0], [1.0])
+
+
+def test_a_cell_is_predicted_from_the_others_alone() -> None:
+    removed, lost = np.array([1.0, 0.5, 1.0, 0.7]), np.array([0.0, 0.0, 1.0, 0.5])
+    gains = 2 * removed - 5 * lost
+    assert leave_one_out(gains, removed, lost) == pytest.approx(gains)
+    bent = gains + np.array([9.0, 0, 0, 0])
+    assert leave_one_out(bent, removed, lost)[0] == pytest.approx(gains[0])
+    with pytest.raises(ValueError, match="three cells"):
+        leave_one_out(gains[:2], removed[:2], lost[:2])

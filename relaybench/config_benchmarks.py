@@ -36,6 +36,10 @@ class LedgerConfig(Settings):
     """The question names its record by office; near-duplicate names, former heads and superseded values are about."""
     skew: float = Field(0.0, ge=0.0)
     """How unevenly fields are asked: field i with weight (i+1)^-skew; above 0, noise lines look like records."""
+    copies: int = Field(1, ge=1, le=8)
+    """Lines that say the same of each register: a relay may drop all but one of them for nothing."""
+    target: Literal["values", "remainder"] = "values"
+    """The answer: the asked values, or the remainder of their sum divided by V, which takes all of them."""
     reader: Literal["scripted", "model"] = "scripted"
     """Who opens the pages: a declared script (small models cannot be relied on) or the model."""
     seed: int = 0
@@ -47,6 +51,8 @@ class LedgerConfig(Settings):
             raise ValueError(
                 f"asked is {self.asked}, but a record has {self.fields} fields; lower asked or raise fields"
             )
+        if self.target == "remainder" and self.asked < 2:
+            raise ValueError("a remainder is that of a sum: set asked to 2 or more")
         return self
 
 

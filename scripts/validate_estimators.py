@@ -76,7 +76,7 @@ def settings() -> list[Setting]:
 
     def keeping(name: str, kept: int, **dials: Any) -> Setting:
         shape = LedgerConfig(name="ledger", **{"digits": 1, "question": "blind", **dials})
-        return Setting(name, shape, some(kept), truth.loss_keeping(shape, kept), held(shape, kept))
+        return Setting(name, shape, some(kept), truth.loss_keeping(shape, kept), truth.registers_held(shape, kept))
 
     noisy = LedgerConfig(name="ledger", digits=1, records=4, key_noise=0.2)
     told = 1 - truth.key_entropy(noisy) / truth.value_entropy(noisy)
@@ -96,13 +96,6 @@ def settings() -> list[Setting]:
         dropping("remainder", records=2, fields=3, asked=2, target="remainder"),
         Setting("leak", noisy, leaking, -truth.key_entropy(noisy), told),
     ]
-
-
-def held(dials: LedgerConfig, lines: int) -> float:
-    """Registers that `lines` lines tell, on average: those lost, by how much less is known of a single asked one."""
-    one = dials.model_copy(update={"asked": 1, "target": "values", "key_noise": 0.0})
-    share = 1 - truth.loss_keeping(one, lines) / truth.task_information(one)
-    return dials.records * dials.fields * share
 
 
 class Row(Struct, frozen=True):

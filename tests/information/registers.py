@@ -9,7 +9,7 @@ many lines of M, and the relay keeps `kept` lines drawn at random. All in nats.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb, log
+from math import comb, gcd, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +79,9 @@ class Registers:
         least = keys if self.aware else self.registers
         rate = sent * log(self.values)
         known = keys * one if self.leak else rate  # what of the relay is about M
-        return Truth(context - known, rate, keys * one, keys * one - loss, loss, least * log(self.values))
+        spared = log(gcd(2, self.values)) if self.xor and not self.aware else 0.0  # sums of pairs leave so much open
+        complexity = least * log(self.values) - spared
+        return Truth(context - known, rate, keys * one, keys * one - loss, loss, complexity)
 
     def sample(self, n: int, rng: np.random.Generator) -> Sample:
         """NLLs of the exact Bayes reader, and code lengths under the exact model."""

@@ -1,7 +1,8 @@
 """Ledger: a generated agentic benchmark with dials, exact answers and closed-form truths (docs/ledger.md).
 
-A reader opens the pages of a ledger, an answerer submits some fields of one record. Nothing needs downloading; a
-135M model answers it some of the time; and what a relay may lose, and what that costs, is known exactly (truth.py).
+A reader opens the pages of a ledger, an answerer submits some fields of one record, or the remainder of their sum.
+Nothing needs downloading; a 135M model answers it some of the time; and what a relay may lose, and what that costs, is
+known exactly (truth.py).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Ledger:
         return roles(self.config, sheet_of(task))
 
     def parse_action(self, reply: str) -> Action | None:
-        return parse_action(reply, self.config.digits)
+        return parse_action(reply, self.config.digits, shorter=self.config.target == "remainder")
 
     def needed(self, task: Task) -> dict[str, str]:
         """The asked registers as the ledger holds them (key noise, where set, is not in them)."""
@@ -61,4 +62,6 @@ def describe(dials: LedgerConfig) -> str:
     parts += [f"key noise {dials.key_noise:g}"] if dials.key_noise else []
     parts += ["aliases"] if dials.alias else []
     parts += [f"skew {dials.skew:g}"] if dials.skew else []
+    parts += [f"{dials.copies} copies"] if dials.copies > 1 else []
+    parts += ["remainder"] if dials.target == "remainder" else []
     return ", ".join(parts)

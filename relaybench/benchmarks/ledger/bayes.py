@@ -8,7 +8,7 @@ adequate under every condition. It reads relays as text, in the report's form ("
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
@@ -29,24 +29,37 @@ class BayesReader:
         """-log p(Y|X, held): a register that is held tells its key value up to key noise, any other is uniform."""
         size, eps = values_per_field(self.dials), self.dials.key_noise
         total = 0.0
-        for name, key in zip(sheet.asked, sheet.answer, strict=True):
-            value = held.get(f"{sheet.record}.{name}")
+        for value, key in zip(self._expected(sheet, held), sheet.answer, strict=True):
             chance = 1 / size if value is None else 1 - eps if value == key else eps / (size - 1)
             total += -log(chance) if chance > 0 else float("inf")
         return total
 
+    def _expected(self, sheet: Sheet, held: Mapping[str, str]) -> list[str | None]:
+        """What the answer key holds short of its noise; None where that cannot be known."""
+        values = [held.get(f"{sheet.record}.{name}") for name in sheet.asked]
+        if self.dials.target == "values":
+            return values
+        known = [int(value) for value in values if value is not None]
+        return [str(sum(known) % values_per_field(self.dials)) if len(known) == len(values) else None]
+
     def context_nats(self, sheet: Sheet) -> float:
-        """L(M|X): log V for each number on the pages."""
-        return sum(bool(line.value) for line in sheet.lines) * value_entropy(self.dials)
+        """L(M|X): log V for each number on the pages, once however often it is repeated."""
+        return self._numbers(sheet.lines) * value_entropy(self.dials)
 
     def relay_nats(self, sheet: Sheet, text: str) -> float:
         """L(m|X) of a true relay whose choice of lines hangs on X alone: log V for each number of M it tells."""
-        return sum(map(bool, self._told(sheet, text))) * value_entropy(self.dials)
+        told = [line for line, known in zip(sheet.lines, self._told(sheet, text), strict=True) if known]
+        return self._numbers(told) * value_entropy(self.dials)
 
     def context_given_relay(self, sheet: Sheet, text: str) -> float:
         """L(M|m,X), the direct code length: log V for each number that the relay does not tell."""
         unknown = [line for line, told in zip(sheet.lines, self._told(sheet, text), strict=True) if not told]
-        return sum(bool(line.value) for line in unknown) * value_entropy(self.dials)
+        return self._numbers(unknown) * value_entropy(self.dials)
+
+    def _numbers(self, lines: Sequence[Line]) -> int:
+        """Numbers that these lines tell: registers once each, all other lines one by one."""
+        registers = {line.key for line in lines if line.key}
+        return len(registers) + sum(bool(line.value) for line in lines if not line.key)
 
     def _told(self, sheet: Sheet, text: str) -> list[bool]:
         held = registers(text)

@@ -24,11 +24,15 @@ _OPEN = re.compile(r"(?:page\s*)?(\d+)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
 
 
-def parse_action(reply: str, digits: int) -> Action | None:
-    """The action of a reply, in plain form ("open 2", "submit 4821, 1930", "done"); None where there is none."""
+def parse_action(reply: str, digits: int, shorter: bool = False) -> Action | None:
+    """The action of a reply, in plain form ("open 2", "submit 4821, 1930", "done"); None where there is none.
+
+    Bare numbers count where they have `digits` digits, with `shorter` (a remainder) at most so many.
+    """
     found = _VERB.search(reply)
     if found is None:
-        values = re.findall(rf"(?<!\d)\d{{{digits}}}(?!\d)", reply)
+        least = 1 if shorter else digits
+        values = re.findall(rf"(?<!\d)\d{{{least},{digits}}}(?!\d)", reply)
         return _submit(values)
     verb, rest = found.group(1).lower(), found.group(2)
     if verb in (DONE, FINISH):

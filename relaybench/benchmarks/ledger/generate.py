@@ -9,6 +9,7 @@ so all entropies in truth.py are of the numbers given the frame.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from hashlib import sha256
 from itertools import product
 from random import Random
@@ -20,6 +21,9 @@ from relaybench.config_benchmarks import LedgerConfig
 
 GENERATOR = "ledger@1"
 """Raise it with any change that alters what a seed generates."""
+
+LATER_DIALS = {"copies": 1, "target": "values"}
+"""Dials that the first revisions did not have, with the value that leaves their tasks as they were."""
 
 FIELDS = ("badge", "locker", "phone", "desk", "parking", "account", "invoice", "shelf")
 """The first F of these are a record's fields."""
@@ -72,7 +76,7 @@ class Sheet(Struct, frozen=True):
     values: tuple[str, ...]
     """What the ledger says of them: what a sufficient relay carries."""
     answer: tuple[str, ...]
-    """What counts as right: `values`, except where key noise has replaced one."""
+    """What counts as right: `values`, or the one remainder, except where key noise has replaced one."""
 
     @property
     def pages(self) -> list[tuple[Line, ...]]:
@@ -91,8 +95,9 @@ def sheet_of(task: Task) -> Sheet:
 
 
 def revision(dials: LedgerConfig) -> str:
-    """Names what is generated: the generator's version and every dial that shapes a task."""
-    shaping = dials.model_dump(mode="json", exclude={"name", "tasks", "reader"})
+    """Names what is generated: the generator's version and every dial that shapes a task (the later ones where set)."""
+    later = {name for name, old in LATER_DIALS.items() if getattr(dials, name) == old}
+    shaping = dials.model_dump(mode="json", exclude={"name", "tasks", "reader", *later})
     return f"{GENERATOR}-{sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()[:10]}"
 
 
@@ -115,6 +120,7 @@ def make_sheet(dials: LedgerConfig, rng: Random) -> Sheet:
     fields = FIELDS[: dials.fields]
     registers = {(name, field): _number(dials, rng) for name in names for field in fields}
     lines = [Line(f"{name}'s {field} is {v}.", f"{name}.{field}", v) for (name, field), v in registers.items()]
+    lines *= dials.copies
     lines += [_noise(dials, names, rng) for _ in range(dials.noise)]
     offices = _offices(dials, rng) if dials.alias else [""] * dials.records
     lines += _alias_lines(dials, names, offices, rng) if dials.alias else []
@@ -129,7 +135,7 @@ def make_sheet(dials: LedgerConfig, rng: Random) -> Sheet:
         record=names[place],
         asked=asked,
         values=values,
-        answer=tuple(_key(dials, value, rng) for value in values),
+        answer=_keys(dials, values, rng),
     )
 
 
@@ -190,15 +196,27 @@ def _number(dials: LedgerConfig, rng: Random) -> str:
     return str(rng.randrange(low, 10 * low))
 
 
-def _key(dials: LedgerConfig, value: str, rng: Random) -> str:
-    """The value itself, or with probability `key_noise` any of the others, all alike."""
-    if rng.random() >= dials.key_noise:
-        return value
+def _keys(dials: LedgerConfig, values: Sequence[str], rng: Random) -> tuple[str, ...]:
+    """The answer key, with its noise."""
     low, size = 10 ** (dials.digits - 1), 9 * 10 ** (dials.digits - 1)
-    return str(low + (int(value) - low + rng.randrange(1, size)) % size)
+    if dials.target == "values":
+        return tuple(_key(dials, int(value), low, rng) for value in values)
+    return (_key(dials, sum(map(int, values)) % size, 0, rng),)
+
+
+def _key(dials: LedgerConfig, value: int, low: int, rng: Random) -> str:
+    """The value itself, or with probability `key_noise` any other of the V from `low` on, all alike."""
+    if rng.random() >= dials.key_noise:
+        return str(value)
+    size = 9 * 10 ** (dials.digits - 1)
+    return str(low + (value - low + rng.randrange(1, size)) % size)
 
 
 def _question(dials: LedgerConfig, name: str, office: str, asked: tuple[str, ...]) -> str:
+    if dials.target == "remainder":
+        owner = f"the head of the {office} office" if dials.alias else name
+        summands = " plus ".join(f"{owner}'s {field}" for field in asked)
+        return f"What is the remainder when {summands} is divided by {9 * 10 ** (dials.digits - 1)}?"
     what = asked[0] if len(asked) == 1 else f"{', '.join(asked[:-1])} and {asked[-1]}"
     thing = f"the {what} of the head of the {office} office" if dials.alias else f"{name}'s {what}"
     return f"What is {thing}?" if len(asked) == 1 else f"What are {thing}, in this order?"

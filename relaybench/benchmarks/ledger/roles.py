@@ -81,7 +81,7 @@ def _answerer(sheet: Sheet) -> Subtask:
     return Subtask(
         id=ANSWERER,
         role=ANSWERER,
-        system=f"You answer a question about a ledger, with {_numbers(sheet)} from it.",
+        system=f"You answer a question about a ledger, with {_numbers(sheet)}.",
         instruction=_answer(sheet),
         max_steps=ANSWER_STEPS,
         tools=frozenset({"submit"}),
@@ -94,7 +94,7 @@ def _whole(dials: LedgerConfig, sheet: Sheet, steps: int) -> Subtask:
     return Subtask(
         id="whole",
         role="whole",
-        system=_system(f"You read a ledger and answer a question about it, with {_numbers(sheet)} from it.", _OPEN),
+        system=_system(f"You read a ledger and answer a question about it, with {_numbers(sheet)}.", _OPEN),
         instruction=f"Open every page from 1 to {pages}. Then: {_answer(sheet)}",
         max_steps=steps,
         script=_opens(pages, last=None) if dials.reader == "scripted" else None,
@@ -106,12 +106,20 @@ def _system(who: str, *actions: str) -> str:
 
 
 def _numbers(sheet: Sheet) -> str:
-    count = len(sheet.asked)
-    return "one number" if count == 1 else f"{count} numbers"
+    count = len(sheet.answer)
+    numbers = "one number" if count == 1 else f"{count} numbers"
+    return numbers if _computed(sheet) else f"{numbers} from it"
+
+
+def _computed(sheet: Sheet) -> bool:
+    """Whether the answer stands on no page: a remainder."""
+    return len(sheet.answer) < len(sheet.asked)
 
 
 def _answer(sheet: Sheet) -> str:
     """Asks for the bare number, which the grammar takes as an answer: weak models copy a placeholder as it stands."""
+    if _computed(sheet):
+        return f"Answer this question about the ledger with the number alone: {sheet.question}"
     what = "the number" if len(sheet.asked) == 1 else "the numbers"
     return f"Answer this question with {what} from the ledger: {sheet.question}"
 

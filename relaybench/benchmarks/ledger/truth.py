@@ -3,13 +3,15 @@
 Symbols as in the paper: M, the reader's context; X, the question; Y, the answer key (all asked values); m, the relay.
 All entropies are of the numbers given the frame (names, order of lines, wording; see generate.py), and where the
 question is known upstream they are conditional on it. K records, F fields, V values, a fields asked, each with
-inclusion probability p_f; the key differs from the record with probability eps, all other values alike.
+inclusion probability p_f; the key differs from the record with probability eps, all other values alike. With `copies`
+each register stands on c lines; with the `remainder` target Y is the sum of the asked values modulo V: one value, that
+takes all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from math import log
+from math import comb, gcd, log
 from typing import Literal
 
 from relaybench.benchmarks.ledger.generate import FIELDS
@@ -45,8 +47,13 @@ def field_information(dials: LedgerConfig) -> float:
 
 
 def task_information(dials: LedgerConfig) -> float:
-    """I(M;Y|X) = a (log V - h): the most that a relay can lose, and what `none` loses."""
-    return dials.asked * field_information(dials)
+    """I(M;Y|X) = a (log V - h), of a remainder log V - h: the most that a relay can lose, and what `none` loses."""
+    return answers(dials) * field_information(dials)
+
+
+def answers(dials: LedgerConfig) -> int:
+    """Values of an answer key: a, or 1 for a remainder."""
+    return dials.asked if dials.target == "values" else 1
 
 
 def asked_sets(dials: LedgerConfig) -> dict[tuple[str, ...], float]:
@@ -75,14 +82,35 @@ def p_asked(dials: LedgerConfig, field: str) -> float:
 def loss_dropping(dials: LedgerConfig, fields: Collection[str]) -> float:
     """Delta of a relay that is sufficient but for `fields` = (log V - h) sum of p_f over them.
 
-    Masking a field costs the same. The register's own entropy does not enter: an unasked field is free to drop.
+    Of a remainder (log V - h) times the chance that any of them is asked. Masking a field costs the same. The
+    register's own entropy does not enter: an unasked field is free to drop.
     """
-    return field_information(dials) * sum(p_asked(dials, field) for field in set(fields))
+    lost = {field: p_asked(dials, field) for field in fields}
+    if dials.target == "values":
+        return field_information(dials) * sum(lost.values())
+    return field_information(dials) * sum(p for chosen, p in asked_sets(dials).items() if lost.keys() & set(chosen))
 
 
-def loss_keeping(dials: LedgerConfig, registers: int) -> float:
-    """Delta of a relay of `registers` of the K F registers, chosen blindly and all alike = (1 - k/(K F)) I(M;Y|X)."""
-    return (1 - registers / (dials.records * dials.fields)) * task_information(dials)
+def loss_keeping(dials: LedgerConfig, lines: int) -> float:
+    """Delta of a relay of `lines` of the c K F register lines, chosen blindly and all alike.
+
+    (1 - P) I(M;Y|X), P the chance that a register is among them (1 - k/(K F) without copies) or, for a remainder, that
+    all asked ones are.
+    """
+    together = 1 if dials.target == "values" else dials.asked
+    return (1 - _held(dials, lines, together)) * task_information(dials)
+
+
+def registers_held(dials: LedgerConfig, lines: int) -> float:
+    """How many registers so many of their lines tell on average, chosen blindly."""
+    return dials.records * dials.fields * _held(dials, lines, 1)
+
+
+def _held(dials: LedgerConfig, lines: int, registers: int) -> float:
+    """The chance that all of `registers` given ones are among `lines` of the register lines: by which are missing."""
+    total = dials.copies * dials.records * dials.fields
+    missing = [comb(registers, j) * comb(total - j * dials.copies, lines) for j in range(registers + 1)]
+    return float(sum((-1) ** j * ways for j, ways in enumerate(missing)) / comb(total, lines))
 
 
 def superseded(dials: LedgerConfig) -> int:
@@ -91,7 +119,7 @@ def superseded(dials: LedgerConfig) -> int:
 
 
 def context_entropy(dials: LedgerConfig) -> float:
-    """H(M) = (K F + N + superseded) log V."""
+    """H(M) = (K F + N + superseded) log V; a register's further copies tell nothing."""
     return (dials.records * dials.fields + dials.noise + superseded(dials)) * value_entropy(dials)
 
 
@@ -103,14 +131,27 @@ def context_reduction(dials: LedgerConfig, registers: int, noise: int = 0) -> fl
 def relay_complexity(dials: LedgerConfig, query_aware: bool | None = None) -> float:
     """delta(0): nats of the least sufficient relay, I(M;m|X).
 
-    An encoder that knows the question sends the asked registers: a log V. A blind one must send them all: K F log V.
+    An encoder that knows the question sends the asked registers: a log V, or the remainder: log V. A blind one must
+    send all registers: K F log V, or for remainders what their sums tell of them (F log V - log gcd(a, V) a record).
     Key noise changes neither, short of a key that is independent of the record (eps = 1 - 1/V): then both are 0.
     None: as the dials have it (`question: upstream` is query-aware).
     """
     if abs(dials.key_noise - (1 - 1 / values_per_field(dials))) < 1e-12:
         return 0.0
     aware = dials.question == "upstream" if query_aware is None else query_aware
-    return (dials.asked if aware else dials.records * dials.fields) * value_entropy(dials)
+    if aware:
+        return answers(dials) * value_entropy(dials)
+    if dials.target == "values":
+        return dials.records * dials.fields * value_entropy(dials)
+    return dials.records * _sums_entropy(dials)
+
+
+def _sums_entropy(dials: LedgerConfig) -> float:
+    """Nats of all sums that may be asked of one record: one sum where all fields are asked; else all differences, and a
+    value up to what a times it leaves open."""
+    if dials.asked == dials.fields:
+        return value_entropy(dials)
+    return dials.fields * value_entropy(dials) - log(gcd(dials.asked, values_per_field(dials)))
 
 
 def regime(dials: LedgerConfig) -> Regime:
@@ -131,14 +172,15 @@ def best_success(dials: LedgerConfig, lost: Collection[str] = ()) -> float:
     kept = max(1 - eps, eps / (size - 1))
     total = 0.0
     for chosen, p in asked_sets(dials).items():
-        guessed = len(set(chosen) & set(lost))
-        total += p * kept ** (dials.asked - guessed) / size**guessed
+        missing = len(set(chosen) & set(lost))
+        guessed = missing if dials.target == "values" else min(missing, 1)
+        total += p * kept ** (answers(dials) - guessed) / size**guessed
     return total
 
 
 def guess_success(dials: LedgerConfig) -> float:
-    """Success without any relay: V^-a."""
-    return float(values_per_field(dials)) ** -dials.asked
+    """Success without any relay: V^-a, of a remainder 1/V."""
+    return float(values_per_field(dials)) ** -answers(dials)
 
 
 def misinformation_nll(dials: LedgerConfig, trust: float) -> float:

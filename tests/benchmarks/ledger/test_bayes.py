@@ -29,6 +29,9 @@ SETTINGS = {
     "blind": {"question": "blind", "fields": 2},
     "blind, skewed": {"question": "blind", "fields": 4, "skew": 1.5},
     "alias": {"alias": True, "fields": 2},
+    "copies": {"fields": 2, "copies": 3},
+    "remainder": {"fields": 3, "asked": 2, "target": "remainder"},
+    "remainder, blind, noisy": {"fields": 2, "asked": 2, "target": "remainder", "question": "blind", "key_noise": 0.2},
     "all of it": {"records": 6, "fields": 4, "asked": 2, "key_noise": 0.1, "skew": 1.0, "noise": 8},
 }
 

@@ -7,7 +7,7 @@ import pytest
 from relaybench.benchmarks.base import FINISH, Action
 from relaybench.benchmarks.ledger import Ledger
 from relaybench.benchmarks.ledger.environment import LedgerEnvironment, parse_action
-from relaybench.benchmarks.ledger.generate import Line, Sheet
+from relaybench.benchmarks.ledger.generate import Line, Sheet, sheet_of
 from relaybench.config_benchmarks import LedgerConfig
 
 SHEET = Sheet(
@@ -110,3 +110,18 @@ def test_every_prototype_has_the_same_step_budget(reader, question):
     roles = ledger.roles(ledger.tasks()[0])
     assert sum(part.max_steps for part in roles.parts) == roles.whole.max_steps == roles.joined().max_steps
     assert (roles.whole.script is None) == (reader == "model")
+
+
+async def test_a_remainder_is_one_number_of_any_length() -> None:
+    dials = LedgerConfig(name="ledger", tasks=20, fields=2, asked=2, digits=2, target="remainder")
+    ledger = Ledger(dials)
+    for task in ledger.tasks():
+        answer = sheet_of(task).answer[0]
+        action = ledger.parse_action(f"The remainder is {answer}.")
+        assert action is not None
+        environment = ledger.environment(task)
+        await environment.reset()
+        assert (await environment.step(action.text)).done
+        assert (await environment.score()).success
+        system = ledger.roles(task).parts[1].system
+        assert system.endswith("with one number.")

@@ -53,6 +53,7 @@ def test_any_dial_that_shapes_a_task_changes_the_revision():
     changes = [
         {"records": 5}, {"fields": 3}, {"digits": 5}, {"noise": 1}, {"page_size": 3}, {"asked": 2},
         {"question": "blind"}, {"key_noise": 0.1}, {"alias": True}, {"skew": 1.0}, {"seed": 1},
+        {"copies": 2}, {"asked": 2, "target": "remainder"},
     ]  # fmt: skip
     revisions = {revision(LedgerConfig.model_validate({**base, **change})) for change in [{}, *changes]}
     assert len(revisions) == len(changes) + 1
@@ -125,3 +126,34 @@ def test_under_skew_noise_looks_like_a_record_but_is_never_asked_for():
 def test_asking_for_more_fields_than_there_are_is_refused():
     with pytest.raises(ValueError, match="asked is 3, but a record has 2 fields"):
         dials(asked=3)
+
+
+def test_later_dials_leave_tasks_and_revision_as_they_were():
+    plain = LedgerConfig(name="ledger", tasks=3)
+    assert revision(plain) == revision(LedgerConfig(name="ledger", copies=1, target="values")) == "ledger@1-a125a7e98a"
+    assert [make_task(dials(copies=1), i) for i in range(3)] == [make_task(dials(), i) for i in range(3)]
+
+
+def test_each_register_stands_on_as_many_lines_as_told():
+    sheet = make_sheet(dials(copies=3, records=2, noise=1), Random(0))
+    assert set(Counter(line.text for line in sheet.lines if line.key).values()) == {3}
+    assert len(sheet.lines) == 2 * 2 * 3 + 1
+
+
+@pytest.mark.parametrize("alias", [False, True])
+def test_a_remainder_is_that_of_the_asked_values(alias):
+    setting = dials(fields=4, asked=3, target="remainder", alias=alias)
+    sheet = make_sheet(setting, Random(1))
+    assert sheet.answer == (str(sum(map(int, sheet.values)) % 9000),)
+    assert len(sheet.values) == 3
+    assert sheet.question.count(" plus ") == 2
+    assert sheet.question.endswith("is divided by 9000?")
+    noisy = [make_sheet(setting.model_copy(update={"key_noise": 0.5}), Random(i)) for i in range(400)]
+    wrong = sum(sheet.answer != (str(sum(map(int, sheet.values)) % 9000),) for sheet in noisy)
+    assert 150 < wrong < 250
+    assert all(0 <= int(sheet.answer[0]) < 9000 for sheet in noisy)
+
+
+def test_a_remainder_of_one_value_is_refused():
+    with pytest.raises(ValueError, match="set asked to 2 or more"):
+        dials(target="remainder")

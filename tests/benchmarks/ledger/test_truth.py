@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable
-from itertools import product
+from itertools import combinations, product
 from math import log
 
 import pytest
@@ -38,9 +38,9 @@ class World:
 
     def key(self, registers: Registers, question: Question) -> dict[tuple[int, ...], float]:
         eps, (record, asked) = self.setting.key_noise, question
+        values = [registers[record, field] for field in asked]
         law = {(): 1.0}
-        for field in asked:
-            true = registers[record, field]
+        for true in values if self.setting.target == "values" else [sum(values) % 9]:
             said = {v: 1 - eps if v == true else eps / 8 for v in range(9) if v == true or eps}
             law = {(*y, v): p * q for y, p in law.items() for v, q in said.items()}
         return law
@@ -92,6 +92,7 @@ SMALL = [
     dials(records=1, fields=3, skew=0.7, key_noise=0.2),
     dials(records=1, fields=3, asked=2, skew=1.5),
     dials(records=1, fields=2, asked=2, key_noise=0.3),
+    dials(records=1, fields=3, asked=2, skew=1.0, key_noise=0.1, target="remainder"),
 ]
 
 
@@ -125,6 +126,25 @@ def test_keeping_some_registers_blindly_loses_the_share_that_is_left_out():
     assert truth.loss_keeping(setting, 4) == 0
 
 
+@pytest.mark.parametrize("copies", [1, 2, 3])
+@pytest.mark.parametrize("target", ["values", "remainder"])
+def test_keeping_some_lines_blindly_is_the_mean_over_all_choices_of_lines(copies, target):
+    setting = dials(records=1, fields=3, asked=2, copies=copies, target=target)
+    lines = [name for name in FIELDS[:3] for _ in range(copies)]
+    for kept in range(len(lines) + 1):
+        chosen = [{lines[i] for i in places} for places in combinations(range(len(lines)), kept)]
+        held = sum(map(len, chosen)) / len(chosen)
+        assert truth.registers_held(setting, kept) == pytest.approx(held)
+        lost = [truth.loss_dropping(setting, set(FIELDS[:3]) - some) for some in chosen]
+        assert truth.loss_keeping(setting, kept) == pytest.approx(sum(lost) / len(lost))
+
+
+def test_copies_tell_nothing_more():
+    once, thrice = dials(records=3), dials(records=3, copies=3)
+    for quantity in (truth.context_entropy, truth.task_information, truth.relay_complexity, truth.best_success):
+        assert quantity(once) == quantity(thrice)
+
+
 @pytest.mark.parametrize("setting", SMALL, ids=describe)
 def test_the_best_answerer_succeeds_as_often_as_brute_force(setting):
     world = World(setting)
@@ -141,7 +161,15 @@ def test_key_noise_beyond_guessing_is_best_answered_against_the_record():
 
 
 @pytest.mark.parametrize(
-    "setting", [dials(records=2, fields=1, key_noise=0.1), dials(records=1, fields=2, asked=2)], ids=describe
+    "setting",
+    [
+        dials(records=2, fields=1, key_noise=0.1),
+        dials(records=1, fields=2, asked=2),
+        dials(records=1, fields=2, asked=2, target="remainder"),
+        dials(records=1, fields=3, asked=2, target="remainder"),
+        dials(records=1, fields=4, asked=3, target="remainder"),
+    ],
+    ids=describe,
 )
 def test_the_least_sufficient_relay_is_the_partition_by_what_the_key_depends_on(setting):
     world = World(setting)

@@ -106,6 +106,15 @@ class Targeted(Protocol):
         ...
 
 
+@runtime_checkable
+class Keyed(Protocol):
+    """A benchmark whose answer key can differ from the needed values: by noise in it, or because it is computed."""
+
+    def keys(self, task: Task) -> dict[str, str]:
+        """The values that the targets consist of, by the name of the needed field that tells them."""
+        ...
+
+
 _ACTION = re.compile(r"^[ \t*]*Action[ \t*]*:[ \t*]*(.*)$", re.MULTILINE | re.IGNORECASE)
 
 

@@ -36,9 +36,9 @@ def leak(delta_strong: Estimate, found: Sequence[str]) -> Leak:
 
 
 def unsourced(task: str, values: Mapping[str, str], relay: str, context: str) -> list[str]:
-    """Target values that the relay holds, whole, and the context does not."""
+    """Target values that the relay holds, whole, and the context does not; each once."""
     return [
         f"{task}: {value}"
-        for name, value in values.items()
-        if achieved_loss(relay, {name: value}) == 0.0 and achieved_loss(context, {name: value}) == 1.0
+        for value in dict.fromkeys(values.values())
+        if achieved_loss(relay, {"": value}) == 0.0 and achieved_loss(context, {"": value}) == 1.0
     ]

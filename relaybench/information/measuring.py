@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from pydantic import TypeAdapter, ValidationError
 
-from relaybench.benchmarks.base import Benchmark, Targeted, Task
+from relaybench.benchmarks.base import Benchmark, Keyed, Targeted, Task
 from relaybench.build import make_benchmark, make_engine
 from relaybench.config import AnyEngineConfig, RunConfig, TransformersConfig
 from relaybench.errors import UserError
@@ -117,13 +117,16 @@ def aims_of(run: StoredRun, found: Sequence[Stage]) -> tuple[dict[tuple[str, str
         task = tasks.get(place[0])
         targets = replies.get(place, []) if not truthful else _truth(benchmark, task, place[1])
         if targets:
-            values = {} if task is None or benchmark is None else benchmark.needed(task)
-            aims[place] = Aim(tuple(targets), values)
+            aims[place] = Aim(tuple(targets), {} if task is None or benchmark is None else _values(benchmark, task))
     return aims, "ground truth" if truthful else "first replies of successful episodes"
 
 
 def _truth(benchmark: object, task: Task | None, worker: str) -> list[str]:
     return benchmark.targets(task, worker) if isinstance(benchmark, Targeted) and task is not None else []
+
+
+def _values(benchmark: Benchmark, task: Task) -> dict[str, str]:
+    return benchmark.keys(task) if isinstance(benchmark, Keyed) else benchmark.needed(task)
 
 
 def _benchmark(run: StoredRun) -> Benchmark | None:

@@ -50,6 +50,12 @@ class Ledger:
         """The answer key, key noise and all, as the bare numbers that the answerer is asked for."""
         return [", ".join(sheet_of(task).answer)] if worker == ANSWERER else []
 
+    def keys(self, task: Task) -> dict[str, str]:
+        """The answer key by register; of a remainder, under that name."""
+        sheet = sheet_of(task)
+        names = list(sheet.needed) if len(sheet.answer) == len(sheet.asked) else ["remainder"]
+        return dict(zip(names, sheet.answer, strict=True))
+
     async def close(self) -> None:
         """Nothing is held."""
 

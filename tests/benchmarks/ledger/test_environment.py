@@ -125,3 +125,13 @@ async def test_a_remainder_is_one_number_of_any_length() -> None:
         assert (await environment.score()).success
         system = ledger.roles(task).parts[1].system
         assert system.endswith("with one number.")
+
+
+def test_the_key_is_told_by_register_noise_and_all() -> None:
+    noisy = Ledger(LedgerConfig(name="ledger", tasks=20, fields=2, asked=2, key_noise=0.5))
+    keys = [noisy.keys(task) for task in noisy.tasks()]
+    assert [list(key) for key in keys] == [list(noisy.needed(task)) for task in noisy.tasks()]
+    assert [", ".join(key.values()) for key in keys] == [noisy.targets(task, "answerer")[0] for task in noisy.tasks()]
+    assert keys != [noisy.needed(task) for task in noisy.tasks()]
+    sums = Ledger(LedgerConfig(name="ledger", tasks=1, fields=2, asked=2, target="remainder"))
+    assert list(sums.keys(sums.tasks()[0])) == ["remainder"]

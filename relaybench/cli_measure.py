@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TypeAlias
 
+from relaybench.errors import UserError
 from relaybench.parser import Parser, add_command
 
 _Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
@@ -22,11 +23,15 @@ def add_measure(commands: _Commands) -> None:
 relaybench measure runs/ledger
 relaybench measure runs/ledger --readers smollm2-135m,Qwen/Qwen2.5-1.5B-Instruct
 relaybench measure runs/workbench --reference qwen2.5-0.5b --sample 32 --format md
+relaybench measure traces.jsonl --map configs/measure/messages.yaml --readers smollm2-135m
   the run needs MAS systems with relays, and sas-contextflow to compare them with
   what is scored is kept in the run's folder (measures.jsonl): the same command goes on where it stopped
+  --map measures the traces of another system: the mapping says which message is the relay (configs/measure/)
 """,
     )
-    measure.add_argument("run", type=Path, help="run folder")
+    measure.add_argument("run", type=Path, help="run folder; with --map, a file of traces")
+    measure.add_argument("--map", type=Path, metavar="FILE", help="where context, relay and target are in the traces")
+    measure.add_argument("--out", type=Path, metavar="DIR", help="with --map: where scores are kept (NAME.measures)")
     measure.add_argument(
         "--readers",
         default="",
@@ -63,11 +68,20 @@ relaybench advise runs/ledger --reader Qwen/Qwen2.5-1.5B-Instruct --tasks 16
 
 
 def _measure(args: argparse.Namespace) -> None:
-    from relaybench.information.measuring import measure
+    from relaybench.configfile import load_settings
+    from relaybench.information.mapping import Mapping
+    from relaybench.information.measuring import measure, measure_traces
 
     readers = [name for name in args.readers.split(",") if name]
+    how = {"readers": readers, "reference": args.reference, "sample": args.sample}
     say = _silent if args.quiet else _progress
-    found = asyncio.run(measure(args.run, readers=readers, reference=args.reference, sample=args.sample, say=say))
+    if args.map is None:
+        if args.out is not None:
+            raise UserError("--out is for traces (--map); the scores of a run are kept in its folder")
+        found = asyncio.run(measure(args.run, **how, say=say))
+    else:
+        mapping = load_settings(args.map, Mapping)
+        found = asyncio.run(measure_traces(args.run, mapping, **how, out=args.out, say=say))
     print(found.show(args.format))
 
 

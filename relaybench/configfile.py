@@ -7,13 +7,15 @@ key is an error that names the nearest known one.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from relaybench.config import RunConfig
 from relaybench.errors import UserError, nearest
+
+Checked = TypeVar("Checked", bound=BaseModel)
 
 
 def load_config(path: Path, overrides: list[str] | None = None) -> RunConfig:
@@ -31,7 +33,15 @@ def check(data: Any, where: str) -> RunConfig:
     try:
         return RunConfig.model_validate(data)
     except ValidationError as error:
-        raise UserError(f"{where}: {_explain(error)}") from None
+        raise UserError(f"{where}: {explain(error)}") from None
+
+
+def load_settings(path: Path, model: type[Checked]) -> Checked:
+    """Read and check any other settings file. Raises UserError with file, place, cause and mend."""
+    try:
+        return model.model_validate(read_yaml(path))
+    except ValidationError as error:
+        raise UserError(f"{path}: {explain(error, model)}") from None
 
 
 def read_yaml(path: Path) -> Any:
@@ -89,11 +99,11 @@ def _index(place: list[Any], part: str, path: str) -> int:
     return int(part)
 
 
-def _explain(error: ValidationError) -> str:
+def explain(error: ValidationError, root: type[BaseModel] = RunConfig) -> str:
     """The first error in words: where, what, and the nearest known name for a typo."""
     errors = sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
     first = errors[0]
-    known, loc = _walk(first["loc"])
+    known, loc = _walk(first["loc"], root)
     place, last = _place(loc[:-1]), str(loc[-1]) if loc else ""
     if first["type"] == "extra_forbidden":
         names = [name for model in known for name in model.model_fields]
@@ -107,7 +117,7 @@ def _explain(error: ValidationError) -> str:
         got = str(context.get("tag", ""))
         where = _place(loc)
         if not got:
-            tags = tags or _tags(first["loc"])
+            tags = tags or _tags(first["loc"], root)
             return f"'{key}' is missing{where}; known: {', '.join(tags)}"
         return f"unknown {key} '{got}'{where}{nearest(got, tags) or '; known: ' + ', '.join(tags)}"
     if first["type"] == "literal_error":
@@ -119,16 +129,16 @@ def _explain(error: ValidationError) -> str:
     return f"{_place(loc).removeprefix(' under ') or 'config'}: {message}{got}"
 
 
-def _tags(loc: tuple[int | str, ...]) -> list[str]:
+def _tags(loc: tuple[int | str, ...], root: type[BaseModel]) -> list[str]:
     """Discriminator values of the union at `loc`."""
-    models, _ = _walk((*loc, ""))
+    models, _ = _walk((*loc, ""), root)
     fields = [model.model_fields.get("kind") or model.model_fields.get("name") for model in models]
     return [str(get_args(f.annotation)[0]) for f in fields if f is not None and get_args(f.annotation)]
 
 
-def _walk(loc: tuple[int | str, ...]) -> tuple[list[type[BaseModel]], list[int | str]]:
+def _walk(loc: tuple[int | str, ...], root: type[BaseModel]) -> tuple[list[type[BaseModel]], list[int | str]]:
     """Models that could hold the last part of `loc`, and `loc` without the union tags pydantic puts in."""
-    models: list[type[BaseModel]] = [RunConfig]
+    models: list[type[BaseModel]] = [root]
     kept: list[int | str] = []
     for i, part in enumerate(loc):
         if isinstance(part, int):

@@ -56,7 +56,7 @@ async def cells_of(folder: Path, tasks: int, name: str | None) -> list[Cell]:
     few = set(ranked(sorted({stage.task for stage in found}))[:tasks])
     reader = name or next(iter(engines_of(run)))
     async with AsyncExitStack() as stack:
-        asker = (await askers_of(stack, run, [reader]))[reader]
+        asker = (await askers_of(stack, engines_of(run), [reader]))[reader]
         chosen = [stage for stage in found if stage.task in few]
         instruments = Instruments(chosen, aims, [asker], asker, Scorebook(folder), sample=0)
         await instruments.fill(codes=False)

@@ -1,7 +1,7 @@
 """A small language model that is trained on ledgers alone: a reader and a reference whose truth is known.
 
-Used by validate_estimators.py. Texts are the ledger's own lines, one token a word and a digit; the loss is on digits
-only, since all else is given (the frame: names, order, wording). Four kinds of text teach all that the instruments ask:
+Used by validate_estimators.py. Texts are the ledger's own lines, one token a word and a digit; the loss is on the
+digits of targets, all else being given (the frame: names, order, wording). They teach all that the instruments ask:
 
     <setting> lines | Ada's badge ? Ada's badge is 4.        the target after the context, after a relay, after nothing
     <setting> lines | code | lines      the context after nothing, a relay or itself; the relay after nothing or M
@@ -129,7 +129,7 @@ def train(
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        step, mean = step + 1, 0.98 * mean + 0.02 * float(loss)
+        step, mean = step + 1, 0.98 * mean + 0.02 * float(loss.detach())
         if step % 100 == 0:
             print(f"step {step}  {spent:.1f} of {minutes:g} min  loss {mean:.3f} nats a digit", flush=True)
     model.save_pretrained(folder)
@@ -144,10 +144,15 @@ def _batch(settings: Sequence[Setting], rng: Random, size: int) -> list[tuple[st
 
 
 def _loss(model: Any, words: Any, digits: torch.Tensor, texts: Sequence[tuple[str, str]]) -> torch.Tensor:
-    """Cross-entropy of all digits: those of the context teach copying as well."""
-    ids = words([f"{context} {target}" for context, target in texts], return_tensors="pt", padding=True)
-    tokens = ids["input_ids"]
-    logits = model(input_ids=tokens, attention_mask=ids["attention_mask"]).logits[:, :-1]
-    wanted = torch.isin(tokens[:, 1:], digits)
-    loss: torch.Tensor = torch.nn.functional.cross_entropy(logits[wanted].float(), tokens[:, 1:][wanted])
+    """Cross-entropy of the targets' digits; those of contexts are random, there is nothing to learn in them."""
+    parts = [(words(context)["input_ids"], words(target)["input_ids"]) for context, target in texts]
+    longest = max(len(context) + len(target) for context, target in parts)
+    tokens = torch.zeros(len(parts), longest, dtype=torch.long)
+    wanted = torch.zeros(len(parts), longest, dtype=torch.bool)
+    for row, (context, target) in enumerate(parts):
+        ids = torch.tensor([*context, *target])
+        tokens[row, : len(ids)] = ids
+        wanted[row, len(context) : len(ids)] = torch.isin(ids[len(context) :], digits)
+    logits = model(input_ids=tokens, attention_mask=(tokens > 0).long()).logits[:, :-1][wanted[:, 1:]]
+    loss: torch.Tensor = torch.nn.functional.cross_entropy(logits.float(), tokens[:, 1:][wanted[:, 1:]])
     return loss

@@ -49,7 +49,7 @@ class Cell(Struct, frozen=True):
     achieved_loss: Estimate
     """Share of needed values that the relays do not hold."""
     seen: Estimate
-    """Success with the relay minus success of SAS-contextflow on the same tasks."""
+    """Success with the relay minus success of SAS-contextflow on the same tasks; nan where neither is known."""
     leak: Leak
 
     @property
@@ -99,7 +99,7 @@ def _cell(instruments: Instruments, engine: str, worker: str, system: str, place
         answer_delta=relay_loss(answer[:, 0], answer[:, 1]),
         answer_full=mean(answer[:, 0]),
         achieved_loss=mean([stage.achieved_loss for stage in stages]),
-        seen=mean([stage.success - (stage.success_full or 0.0) for stage in stages]),
+        seen=mean([float("nan") if s.success_full is None else s.success - s.success_full for s in stages]),
         leak=leak(delta, found),
     )
 

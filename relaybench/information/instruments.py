@@ -59,7 +59,7 @@ class Instruments:
         self.stages = [s for s in stages if s.full is not None and (s.task, s.worker) in aims]
         self.readers = list(readers)
         self._aims = aims
-        self._reference = reference
+        self.reference = reference
         self._book = book
         self._sample = set(ranked(sorted({s.task for s in self.stages}))[:sample])
         self._asked: dict[tuple[str, int, str], list[Ask]] = {}
@@ -74,8 +74,8 @@ class Instruments:
             scored += await self._fill(reader, asks, f"targets, {reader.label}", say)
         between = time.monotonic()
         texts = self.stages if codes else ()
-        lengths = [self._reference.coded(stage, what) for stage in texts for what in self._coded(stage)]
-        coded = await self._fill(self._reference, lengths, f"code lengths, {self._reference.label}", say)
+        lengths = [self.reference.coded(stage, what) for stage in texts for what in self._coded(stage)]
+        coded = await self._fill(self.reference, lengths, f"code lengths, {self.reference.label}", say)
         return Cost(scored, between - began, coded, time.monotonic() - between)
 
     async def noise(self, reader: Asker) -> float:
@@ -117,7 +117,7 @@ class Instruments:
     def lengths(self, place: int, *what: str) -> list[float]:
         """Code lengths of stage `place` under the reference; see asking.CODED."""
         stage = self.stages[place]
-        return [self._book.find(self._reference.label, self._reference.coded(stage, name)).nll for name in what]
+        return [self._book.find(self.reference.label, self.reference.coded(stage, name)).nll for name in what]
 
     def aim(self, place: int) -> Aim:
         stage = self.stages[place]

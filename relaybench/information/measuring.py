@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping as Known
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 from pydantic import TypeAdapter, ValidationError
 
 from relaybench.benchmarks.base import Benchmark, Keyed, Targeted, Task
 from relaybench.build import make_benchmark, make_engine
 from relaybench.config import AnyEngineConfig, RunConfig, TransformersConfig
+from relaybench.engines.model import Model
 from relaybench.errors import UserError
 from relaybench.information.advice import Advice, advice_of
 from relaybench.information.asking import Asker
 from relaybench.information.cells import cells
 from relaybench.information.instruments import Aim, Instruments, Say
+from relaybench.information.mapping import Mapping, find
 from relaybench.information.relay_loss import ranked
 from relaybench.information.scorebook import Scorebook
 from relaybench.information.stages import Stage, first_replies, stages
 from relaybench.information.table import Measured
+from relaybench.information.traces import read_traces
+from relaybench.records import Relay
 from relaybench.rollout.reading import StoredRun, read_run
 
 
@@ -41,13 +48,52 @@ async def measure(
     names = list(readers) or list(engines_of(run))
     found, aims, source = judged(run)
     async with AsyncExitStack() as stack:
-        askers = await askers_of(stack, run, [*names, reference or names[0]])
+        askers = await askers_of(stack, engines_of(run), [*names, reference or names[0]])
         chosen = [askers[name] for name in names]
-        scorer = askers[reference or names[0]]
-        instruments = Instruments(found, aims, chosen, scorer, Scorebook(folder), sample)
-        cost = await instruments.fill(say)
-        noise = {asker.label: await instruments.noise(asker) for asker in chosen}
-        return Measured(str(folder), scorer.label, tuple(names), source, cells(instruments), cost, noise, _spent(run))
+        instruments = Instruments(found, aims, chosen, askers[reference or names[0]], Scorebook(folder), sample)
+        return await _measured(instruments, str(folder), source, _spent(run), say)
+
+
+async def measure_traces(
+    path: Path,
+    mapping: Mapping,
+    *,
+    readers: Sequence[str],
+    reference: str | None = None,
+    sample: int = 16,
+    out: Path | None = None,
+    say: Say = lambda what, done, of: None,
+) -> Measured:
+    """The same for traces of another system. Scores are kept in `out` (default: beside the traces, in NAME.measures).
+
+    Raises UserError where the mapping finds no stage, or nobody is named to read.
+    """
+    if not readers:
+        raise UserError("traces name no engine to read them; add --readers, e.g. --readers smollm2-135m")
+    found = find(read_traces(path, mapping.format), mapping)
+    folder = out or path.with_name(f"{path.stem}.measures")
+    folder.mkdir(parents=True, exist_ok=True)
+    async with AsyncExitStack() as stack:
+        askers = await askers_of(stack, {}, [*readers, reference or readers[0]])
+        chosen = [askers[name] for name in readers]
+        told = [replace(item.stage, relays=_counted(item.stage, chosen[0])) for item in found]
+        aims = {(item.stage.task, item.stage.worker): Aim((item.target,)) for item in found}
+        instruments = Instruments(told, aims, chosen, askers[reference or readers[0]], Scorebook(folder), sample)
+        source = f"field '{mapping.target}'" if mapping.target else "what the assistant says next"
+        return await _measured(instruments, str(path), source, 0.0, say)
+
+
+def _counted(stage: Stage, asker: Asker) -> tuple[Relay, ...]:
+    """The relays with their rates in a reader's tokens."""
+    count = Model(asker.engine).count
+    return tuple(structs.replace(relay, rate_tokens=count(relay.text)) for relay in stage.relays)
+
+
+async def _measured(instruments: Instruments, name: str, source: str, spent: float, say: Say) -> Measured:
+    cost = await instruments.fill(say)
+    noise = {reader.label: await instruments.noise(reader) for reader in instruments.readers}
+    readers = tuple(noise)
+    return Measured(name, instruments.reference.label, readers, source, cells(instruments), cost, noise, spent)
 
 
 async def advise(
@@ -62,7 +108,7 @@ async def advise(
     found, aims, _ = judged(run)
     few = set(ranked(sorted({stage.task for stage in found}))[:tasks])
     async with AsyncExitStack() as stack:
-        asker = (await askers_of(stack, run, [name]))[name]
+        asker = (await askers_of(stack, engines_of(run), [name]))[name]
         chosen = [stage for stage in found if stage.task in few]
         instruments = Instruments(chosen, aims, [asker], asker, Scorebook(folder), sample=0)
         await instruments.fill(say, codes=False)
@@ -82,9 +128,10 @@ def judged(run: StoredRun) -> tuple[list[Stage], dict[tuple[str, str], Aim], str
     return judged, aims, source
 
 
-async def askers_of(stack: AsyncExitStack, run: StoredRun, names: Sequence[str]) -> dict[str, Asker]:
-    """Started readers by name; they are closed with `stack`."""
-    known = engines_of(run)
+async def askers_of(
+    stack: AsyncExitStack, known: Known[str, AnyEngineConfig], names: Sequence[str]
+) -> dict[str, Asker]:
+    """Started readers by name, of a known engine or else a model for transformers; they are closed with `stack`."""
     askers: dict[str, Asker] = {}
     for name in dict.fromkeys(names):
         config = known.get(name) or TransformersConfig(kind="transformers", model=name)

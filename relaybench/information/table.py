@@ -43,10 +43,11 @@ class Measured(Struct, frozen=True):
         return "\n\n".join([*blocks, _notes(self)])
 
     def agreement(self) -> Agreement | None:
-        """G_NLL against the gain in success, over cells; None for fewer than two."""
-        if len(self.cells) < 2:
+        """G_NLL against the gain in success, over cells; None for fewer than two where that is known."""
+        known = [cell for cell in self.cells if not isnan(cell.seen.value)]
+        if len(known) < 2:
             return None
-        return agreement([cell.gain.value for cell in self.cells], [cell.seen.value for cell in self.cells])
+        return agreement([cell.gain.value for cell in known], [cell.seen.value for cell in known])
 
 
 def _groups(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
@@ -103,7 +104,9 @@ def _line(cell: Cell) -> list[str]:
 
 
 def figure(estimate: Estimate) -> str:
-    """ "+1.23 [+0.91,+1.55]"."""
+    """ "+1.23 [+0.91,+1.55]"; "-" for what is not known."""
+    if isnan(estimate.value):
+        return "-"
     if estimate.low is None or estimate.high is None:
         return f"{estimate.value:+.2f}"
     return f"{estimate.value:+.2f} [{estimate.low:+.2f},{estimate.high:+.2f}]"
@@ -112,7 +115,8 @@ def figure(estimate: Estimate) -> str:
 def _notes(measured: Measured) -> str:
     cost = measured.cost
     spent = f"{cost.target_scores:,} targets scored in {cost.target_seconds:.1f} s"
-    spent += f" (calls of the run: {measured.rollout_seconds:.1f} s), {cost.code_scores:,} code lengths in"
+    spent += f" (calls of the run: {measured.rollout_seconds:.1f} s)" if measured.rollout_seconds else ""
+    spent += f", {cost.code_scores:,} code lengths in"
     lines = [
         f"Readers: {', '.join(measured.readers)}; reference of code lengths: {measured.reference}.",
         f"Targets: {measured.targets}. 95% intervals over tasks. {spent} {cost.code_seconds:.1f} s.",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from math import log
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ import pytest
 from relaybench import cli
 from relaybench.benchmarks.ledger import Ledger
 from relaybench.config import RunConfig
-from relaybench.engines.base import Request, ScoreRequest
 from relaybench.engines.fake import FakeEngine
 from relaybench.errors import UserError
 from relaybench.information import measuring
@@ -26,8 +23,9 @@ from relaybench.rollout.progress import Progress
 from relaybench.rollout.runner import Runner
 from relaybench.rollout.store import open_store
 
-TASKS, RECORDS, DIGITS = 12, 4, 4
-NUMBER = DIGITS * log(10)
+from .readers import DIGITS, NUMBER, Copier, exact
+
+TASKS, RECORDS = 12, 4
 SYSTEMS: list[dict[str, Any]] = [
     {"prototype": "sas-contextflow"},
     {"prototype": "mas", "relay": {"encoder": "report"}},
@@ -36,41 +34,6 @@ SYSTEMS: list[dict[str, Any]] = [
     {"prototype": "mas", "relay": {"encoder": "none"}},
     {"prototype": "mas", "relay": {"encoder": "oracle", "loss": {"foreign": True}}},
 ]
-
-
-def exact(request: Request) -> str:
-    """Reports every register it has read, and answers with the one asked for, if it knows it."""
-    words = "\n".join(message.content for message in request.messages)
-    known = dict(re.findall(r"^(\w+)(?:'s badge is |\.badge: )(\d+)", words, re.MULTILINE))
-    if "Now write down" in request.messages[-1].content:
-        return "\n".join(f"{name}.badge: {value}" for name, value in known.items())
-    asked = re.findall(r"What is (\w+)'s badge", words)[-1]
-    return known.get(asked, "0000")
-
-
-class Copier(FakeEngine):
-    """Scores as a reader that knows each number it has seen and every word: log 10 a digit of all other numbers.
-
-    `distraction`: nats it loses on a number for every other number in its prompt.
-    """
-
-    def __init__(self, distraction: float = 0.0) -> None:
-        super().__init__(exact)
-        self.distraction = distraction
-        self.scored = 0
-
-    async def score(self, requests: Sequence[ScoreRequest]) -> list[tuple[float, ...]]:
-        self.scored += len(requests)
-        return [self._score(request) for request in requests]
-
-    def _score(self, request: ScoreRequest) -> tuple[float, ...]:
-        assert self.chat is not None
-        seen = set(re.findall(r"\b\d{4}\b", self.chat.decode(request.context)))
-        values = [0.0] * len(request.target)
-        for match in re.finditer(r"\b\d{4}\b", self.chat.decode(request.target)):
-            cost = self.distraction * max(0, len(seen) - 1) / DIGITS if match.group() in seen else log(10)
-            values[match.start() : match.end()] = [-cost] * DIGITS
-        return tuple(values)
 
 
 def config(out: Path, **changes: Any) -> RunConfig:

@@ -73,10 +73,10 @@ def tokenizer(settings: int) -> Any:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    splits = [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.Whitespace()]
+    splits = [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Digits(individual_digits=True)]
     splitter = pre_tokenizers.Sequence(splits)
     rng = Random(0)
-    many = LedgerConfig(name="ledger", records=50, noise=400, fields=8)
+    many = LedgerConfig(name="ledger", records=50, noise=400, fields=8)  # all names, fields and memos
     words = {word for word, _ in splitter.pre_tokenize_str(context_text(make_sheet(many, rng)))}
     words |= {*"0123456789", *FIELDS, ASK, CODE, BAR, "and", "remainder", "is", "."}
     marks = [PAD, *(f"<{number}>" for number in range(settings))]
@@ -99,10 +99,12 @@ def model_of(words: Any, width: int, layers: int, context: int = 1024) -> Any:
     return LlamaForCausalLM(config)
 
 
-def text_of(number: int, setting: Setting, rng: Random) -> tuple[str, str]:
-    """One training text, as context and target."""
+def text_of(number: int, setting: Setting, rng: Random, copy: bool) -> tuple[str, str]:
+    """One training text, as context and target; with `copy`, one in which every number stands in the context."""
     sheet = make_sheet(setting.dials, rng)
     lines, relay = context_text(sheet), setting.encoder(sheet, rng)
+    if copy:
+        return code_parts(number, lines, sheet, lines)
     known = rng.choice((lines, relay, relay, ""))
     if rng.random() < 0.6:
         return target_parts(number, known, sheet)
@@ -124,7 +126,8 @@ def train(
         rate = 2e-3 * min(1.0, (step + 1) / 200) * max(0.02, 0.5 + 0.5 * math.cos(math.pi * spent / minutes))
         for group in optimizer.param_groups:
             group["lr"] = rate
-        loss = _loss(model, words, digits, _batch(settings, rng, batch))
+        copies = max(0.1, 1 - 3 * spent / minutes)  # looking up is learned from copies first
+        loss = _loss(model, words, digits, _batch(settings, rng, batch, copies))
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -137,10 +140,10 @@ def train(
     return {"steps": step, "loss": mean, "parameters": sum(p.numel() for p in model.parameters())}
 
 
-def _batch(settings: Sequence[Setting], rng: Random, size: int) -> list[tuple[str, str]]:
-    """Texts of one setting, so that they are about as long."""
+def _batch(settings: Sequence[Setting], rng: Random, size: int, copies: float) -> list[tuple[str, str]]:
+    """Texts of one setting, so that they are about as long; a share of them copies."""
     number = rng.randrange(len(settings))
-    return [text_of(number, settings[number], rng) for _ in range(size)]
+    return [text_of(number, settings[number], rng, rng.random() < copies) for _ in range(size)]
 
 
 def _loss(model: Any, words: Any, digits: torch.Tensor, texts: Sequence[tuple[str, str]]) -> torch.Tensor:

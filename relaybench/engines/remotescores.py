@@ -34,8 +34,8 @@ async def ask_scores(server: Server, model: str, request: ScoreRequest, cache: b
     except APIStatusError as error:
         if error.status_code in (403, 404, 405) and "model" not in str(error.body).lower():
             return await _ask_completions(server, model, request)
-        if error.status_code == 500 and cache:
-            return None  # uninitialised rows may hold NaN, which does not become JSON
+        if cache and (error.status_code == 500 or "not JSON compliant" in str(error.body)):
+            return None  # uninitialised rows may hold NaN, which does not become JSON (a 400 in later versions)
         raise
     if not isinstance(answer, dict) or answer.get("prompt_logprobs") is None:
         raise BadAnswer("no prompt_logprobs")

@@ -7,11 +7,14 @@ sample of tasks only.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from msgspec import Struct
 
+from relaybench.engines.base import ContextFull, EngineError
+from relaybench.errors import UserError
 from relaybench.information.asking import CODED, Asker
 from relaybench.information.calibration import Slot
 from relaybench.information.relay_loss import ranked
@@ -82,7 +85,8 @@ class Instruments:
         """The noise floor of a reader's engine on some of these targets, nats a token."""
         every = max(1, len(self.stages) // PROBES)
         asks = [self._targets(reader, i, "relay")[0] for i in range(0, len(self.stages), every)][:PROBES]
-        return await noise_floor(reader.engine, asks)
+        with _told(reader):
+            return await noise_floor(reader.engine, asks)
 
     def nlls(self, reader: Asker, place: int) -> list[float]:
         """NLL of stage `place` under each of CONDITIONS, all valid targets together."""
@@ -147,7 +151,21 @@ class Instruments:
         def told(done: int, of: int) -> None:
             say(what, done, of)
 
-        return await self._book.fill(reader.label, reader.engine, asks, adapter=reader.adapter, say=told)
+        with _told(reader):
+            return await self._book.fill(reader.label, reader.engine, asks, adapter=reader.adapter, say=told)
+
+
+@contextmanager
+def _told(reader: Asker) -> Iterator[None]:
+    """What stops a reader, in one line; what was scored before is in the book."""
+    try:
+        yield
+    except ContextFull as error:
+        mend = "give it a larger max_context, or another reader"
+        raise UserError(f"reader '{reader.label}' cannot hold a prompt of this run ({error}); {mend}") from None
+    except EngineError as error:
+        mend = "what was scored is kept, the same command goes on from there"
+        raise UserError(f"reader '{reader.label}' stopped: {error}; {mend}") from error
 
 
 def _nll(logprobs: Sequence[float], places: Sequence[int]) -> float:

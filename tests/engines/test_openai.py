@@ -292,6 +292,15 @@ async def test_a_target_that_is_cached_itself_is_scored_again_without_the_cache(
     assert [asked["sampling_params"]["skip_reading_prefix_cache"] for asked in server.asked] == [False, True]
 
 
+@pytest.mark.parametrize("status", [400, 500])
+async def test_rows_that_are_no_json_are_asked_for_without_the_cache(tokenizer: str, status: int) -> None:
+    async with FakeServer() as server, started(server, tokenizer=tokenizer) as engine:
+        server.script = [error(status, "Out of range float values are not JSON compliant")]
+        scores = await engine.score([ScoreRequest([1, 2, 3, 4], [3, 4])])
+    assert scores == [pytest.approx(expected([1, 2, 3, 4], [3, 4]))]
+    assert [asked["sampling_params"]["skip_reading_prefix_cache"] for asked in server.asked] == [False, True]
+
+
 async def test_scoring_says_where_it_cannot(tokenizer: str) -> None:
     request = ScoreRequest([1, 2], [3])
     async with FakeServer() as server, started(server) as engine:

@@ -12,6 +12,7 @@ import pytest
 from relaybench import cli
 from relaybench.benchmarks.ledger import Ledger
 from relaybench.config import RunConfig
+from relaybench.engines.base import ContextFull, EngineError, ScoreRequest
 from relaybench.engines.fake import FakeEngine
 from relaybench.errors import UserError
 from relaybench.information import measuring
@@ -187,3 +188,29 @@ async def test_every_form_of_the_table(run: Path) -> None:
 def test_the_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["measure", str(tmp_path / "nowhere")]) == 2
     assert "nowhere" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (EngineError("503 from http://gpu1:8000/v1"), "stopped: 503.*the same command goes on"),
+        (ContextFull("9000 tokens exceed 8192"), "cannot hold a prompt.*9000 tokens exceed 8192.*max_context"),
+    ],
+)
+async def test_a_reader_that_fails_is_one_line_and_nothing_scored_is_lost(
+    run: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    class Failing(Copier):
+        async def score(self, requests: Sequence[ScoreRequest]) -> list[tuple[float, ...]]:
+            if self.scored:
+                raise error
+            return await super().score(requests)
+
+    monkeypatch.setattr(measuring, "make_engine", lambda config: Failing())
+    with pytest.raises(UserError, match=said):
+        await measure(run)
+    kept = len((run / MEASURES).read_bytes().splitlines())
+    assert kept > 0
+    monkeypatch.setattr(measuring, "make_engine", lambda config: Copier())
+    found = await measure(run)
+    assert found.cost.target_scores + found.cost.code_scores + kept == len((run / MEASURES).read_bytes().splitlines())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -214,3 +215,13 @@ async def test_a_reader_that_fails_is_one_line_and_nothing_scored_is_lost(
     monkeypatch.setattr(measuring, "make_engine", lambda config: Copier())
     found = await measure(run)
     assert found.cost.target_scores + found.cost.code_scores + kept == len((run / MEASURES).read_bytes().splitlines())
+
+
+def test_the_documented_example_names_what_there_is() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    (example,) = [code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "measure(" in code]
+    compile(example, "docs/api.md", "exec")
+    table = text[text.index("## Measuring") :]
+    named = {*re.findall(r"cell\.(\w+)", example), *re.findall(r"^\| `(\w+)`", table, re.MULTILINE)}
+    assert len(named) >= 10
+    assert named <= {*Cell.__struct_fields__, "predicted"}

@@ -66,7 +66,7 @@ def test_no_pandas_names_the_extra(run, monkeypatch):
 
 def test_the_documented_example_runs(make_run, grid, monkeypatch, capsys):
     pytest.importorskip("pandas")
-    [example] = re.findall(r"```python\n(.*?)```", API.read_text(), re.DOTALL)
+    example = re.findall(r"```python\n(.*?)```", API.read_text(), re.DOTALL)[0]
     folder = make_run("ledger", grid)
     monkeypatch.chdir(folder.parent)
     script = folder.parent / "example.py"

@@ -30,6 +30,8 @@ def games(data: Path) -> dict[str, Game]:
 
 @pytest.fixture
 async def processes() -> AsyncIterator[Processes]:
+    for package in ("textworld", "fast_downward", "alfworld"):
+        pytest.importorskip(package, reason=f"no {package}: run `scripts/install benchmarks`")
     made = Processes(2)
     yield made
     await made.close()
